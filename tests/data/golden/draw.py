@@ -45,8 +45,9 @@ class Draw:
         {"x": self.draw_projected, "context": self.draw_projected, "fused": self.draw_fused, "mha": self.draw_mha}.get(
             mode, self.draw_given)()
         if self.P:
-            self.add("past_k", (self.B, self.G, self.P, self.D))
-            self.add("past_v", (self.B, self.G, self.P, self.Dv))
+            rank = (self.B,) if self.batched or self.chance(0.5) else ()
+            self.add("past_k", rank + (self.G, self.P, self.D))
+            self.add("past_v", rank + (self.G, self.P, self.Dv))
             self.words.append("past")
         self.draw_rules()
         self.draw_scores()

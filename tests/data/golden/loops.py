@@ -98,7 +98,7 @@ def attention_by_loops(given, s):
     stages = {}
     q, k, v = stages["q"], stages["k"], stages["v"] = q_k_v(given, s, stages)
     (B, H, L, D), new = q.shape, k.shape[2]
-    P = given["past_k"].shape[2] if "past_k" in given else 0
+    P = given["past_k"].shape[-2] if "past_k" in given else 0
     if "rope_base" in s:
         at = lambda b, i: s.get("first_position", P) + i
         if "position" in given:
@@ -106,7 +106,7 @@ def attention_by_loops(given, s):
         q = stages["q_rope"] = rotate(q, at, s)
         k = stages["k_rope"] = rotate(k, at if new == L else lambda b, j: P + j, s)
     if P:
-        k, v = np.concatenate([given["past_k"], k], 2), np.concatenate([given["past_v"], v], 2)
+        k, v = (np.concatenate([given[n].reshape(t.shape[:2] + (P, -1)), t], 2) for n, t in (("past_k", k), ("past_v", v)))
     repeat, S = H // k.shape[1], k.shape[2]
     x = np.zeros((B, H, L, S))
     for b, h, i, j in np.ndindex(x.shape):

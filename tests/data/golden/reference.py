@@ -171,13 +171,14 @@ def attention(given, s):
     q, k, v = cut_qkv(given, s, stages)
     stages.update(q=q, k=k, v=v)
     (B, H, L, D), (G, new) = q.value.shape, k.value.shape[1:3]
-    P = given["past_k"].shape[2] if "past_k" in given else 0
+    past = [given[n].reshape((B, G) + given[n].shape[-2:]) for n in ("past_k", "past_v") if n in given]
+    P = past[0].shape[2] if past else 0
     if "rope_base" in s:
         at_q, at_k = positions_of(given, s, L, new, P)
         q, k = rotated(q, at_q, s), rotated(k, at_k, s)
         stages.update(q_rope=q, k_rope=k)
     if P:
-        k, v = (Num(torch.cat([given[n], t.value], 2), torch.cat([given[n] * 0, t.error], 2)) for n, t in (("past_k", k), ("past_v", v)))
+        k, v = (Num(torch.cat([p, t.value], 2), torch.cat([p * 0, t.error], 2)) for p, t in zip(past, (k, v)))
     present = {"present_k": k, "present_v": v}
 
     x = product(q, repeat_heads(k, H // G).map(lambda t: t.mT))
