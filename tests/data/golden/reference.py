@@ -1,0 +1,224 @@
+# reference.py: attention stage by stage in torch float64, and beside each value a bound on its rounding error.
+import dataclasses
+import math
+
+import torch
+
+LOWEST = torch.finfo(torch.float64).min
+
+
+@dataclasses.dataclass
+class Num:
+    """A tensor, and a first-order bound on the error that rounding may leave in each element of it.
+
+    The bound counts in units of the arithmetic's epsilon, twice what rounding to nearest costs, so a bound on
+    a result in float or double is `error * epsilon` with room for what is second order.
+    """
+
+    value: torch.Tensor
+    error: torch.Tensor
+
+    def map(self, change):
+        return Num(change(self.value), change(self.error))
+
+
+def exact(tensor):
+    return Num(tensor, torch.zeros_like(tensor))
+
+
+def product(a, b):
+    """a @ b; a sum of n products in any order errs by at most n rounding errors of the sum of their sizes."""
+    a_size, b_size = a.value.abs(), b.value.abs()
+    error = a.value.shape[-1] * (a_size @ b_size) + a.error @ b_size + a_size @ b.error
+    return Num(a.value @ b.value, error)
+
+
+def linear(x, weight, bias):
+    y = product(x, exact(weight))
+    if bias is None:
+        return y
+    value = y.value + bias
+    return Num(value, y.error + y.value.abs() + bias.abs())
+
+
+def split_heads(x, heads):
+    """(B,L,H*D) -> (B,H,L,D)"""
+    return x.map(lambda t: t.unflatten(-1, (heads, t.shape[-1] // heads)).movedim(2, 1))
+
+
+def repeat_heads(x, times):
+    return x.map(lambda t: t.repeat_interleave(times, dim=1))
+
+
+def unfused(columns, order, H, G):
+    """(·, N) fused -> the columns of q, k and v."""
+    if order == "blocks":
+        D = columns.shape[-1] // (H + 2 * G)
+        return columns.split([H * D, G * D, G * D], dim=-1)
+    if order == "per_head":
+        by_head = columns.unflatten(-1, (H, 3, -1))
+        return tuple(by_head[..., n, :].flatten(-2) for n in range(3))
+    by_group = columns.unflatten(-1, (G, H // G + 2, -1))
+    return by_group[..., :-2, :].flatten(-3), by_group[..., -2, :].flatten(-2), by_group[..., -1, :].flatten(-2)
+
+
+def rotated(x, positions, s):
+    """RoPE as a product of complex numbers; positions (B or 1, N)."""
+    n = s.get("rope_dim", x.value.shape[-1])
+    half = s.get("rope_style", "half") == "half"
+
+    def pairs(t):
+        return t[..., :n].unflatten(-1, (2, n // 2)).mT if half else t[..., :n].unflatten(-1, (n // 2, 2))
+
+    angle = positions.double()[:, None, :, None] * s["rope_base"] ** (-2 * torch.arange(n // 2, dtype=torch.float64) / n)
+    turned = torch.complex(*pairs(x.value).unbind(-1)) * torch.polar(torch.ones_like(angle), angle)
+    value = torch.view_as_real(turned)
+    # The angle itself is known to a few roundings of its size, more where its power is made by exp and log.
+    size = pairs(x.value).abs().sum(-1, keepdim=True)
+    error = pairs(x.error).sum(-1, keepdim=True) + (3 + 8 * angle.abs()[..., None]) * size
+
+    def together(t, rest):
+        return torch.cat([(t.mT if half else t).flatten(-2), rest[..., n:]], -1)
+
+    return Num(together(value, x.value), together(error.expand_as(value), x.error))
+
+
+def visibility(given, s, B, H, L, S, P):
+    """hidden (B,H,L,S), and what a float mask adds (or none)."""
+    i, j = torch.arange(L)[:, None], torch.arange(S)
+    offset = torch.full((B, 1, 1, 1), P)
+    if s.get("causal_align", "start") == "end":
+        offset = torch.full((B, 1, 1, 1), S - L) if "lengths" not in given else given["lengths"].long().view(B, 1, 1, 1) - L
+    hidden, added = torch.zeros(B, H, L, S, dtype=torch.bool), None
+    if s.get("causal"):
+        hidden = hidden | (j > i + offset)
+    if "window" in s:
+        left, right = s["window"]
+        own = i + (offset if s.get("window_shifts", True) else 0)
+        hidden = hidden | ((j < own - left) & (left >= 0)) | ((j > own + right) & (right >= 0))
+    if "lengths" in given:
+        hidden = hidden | (j >= given["lengths"].view(B, 1, 1, 1))
+    if "key_padding" in given:
+        real = (given["key_padding"] != 0) == (s.get("padding_true", "attend") == "attend")
+        hidden = hidden | ~real.view(B, 1, 1, S)
+    if "mask" in given:
+        mask = given["mask"]
+        lacking = S - mask.shape[-1] if s.get("short_mask_hides") else 0
+        if mask.is_floating_point():
+            added = torch.nn.functional.pad(mask, (0, lacking), value=-math.inf).expand(B, H, L, S)
+        else:
+            hides = (mask != 0) != (s.get("mask_true", "attend") == "attend")
+            hidden = hidden | torch.nn.functional.pad(hides, (0, lacking), value=True)
+    return hidden, added
+
+
+def masked_scores(x, hidden, added, fill):
+    """Hidden scores are replaced by the fill; -inf in a float mask hides for good."""
+    value, error = x.value, x.error
+    if added is not None:
+        value = value + added
+        error = torch.where(value.isinf(), 0.0, error + value.abs())
+    fill = {"-inf": -math.inf, "min": LOWEST}.get(fill, fill)
+    replaced = hidden & ~value.isinf()
+    return Num(value.masked_fill(replaced, fill), error.masked_fill(replaced, 0.0))
+
+
+def softmax(x, empty, policy):
+    """Over the last axis. Each exponent errs by its own bound and by its distance from the maximum."""
+    distance = (x.value - x.value.amax(-1, keepdim=True)).abs()
+    weight = torch.softmax(x.value, -1)
+    weight = weight.masked_fill(empty, {"zero": 0, "nan": math.nan, "uniform": 1 / weight.shape[-1]}[policy])
+    relative = torch.where(weight > 0, x.error + distance + 2, 0.0)
+    relative = relative + (weight * relative).sum(-1, keepdim=True) + weight.shape[-1] + 2
+    return Num(weight, (weight * relative).masked_fill(empty, 1 if policy == "uniform" else 0))
+
+
+def cut_qkv(given, s, stages):
+    """q (B,H,L,D), k, v (B,G,S-P,·) from x and weights, or as they were given."""
+    H, G = s.get("heads", 1), s.get("kv_heads", s.get("heads", 1))
+    if "x" in given:
+        source = {n: exact(given[n] if given[n].dim() == 3 else given[n][None]) for n in ("x", "context") if n in given}
+        stages.update({n: t.map(lambda v: v[:, None]) for n, t in source.items()})
+        weights, biases = [given.get(n) for n in ("wq", "wk", "wv")], [given.get(n) for n in ("bq", "bk", "bv")]
+        if "wqkv" in given:
+            weights = unfused(given["wqkv"], s.get("qkv_order", "blocks"), H, G)
+            if "bqkv" in given:
+                biases = unfused(given["bqkv"], s.get("qkv_order", "blocks"), H, G)
+        x, context = source["x"], source.get("context", source["x"])
+        made = [linear(source, w, b) for source, w, b in zip((x, context, context), weights, biases)]
+        return [split_heads(t, n) for t, n in zip(made, (H, G, G))]
+    q, k, v = (exact(given[n]) for n in "qkv")
+    if q.value.dim() == 4:
+        order = (0, 2, 1, 3) if s.get("layout") == "blhd" else (0, 1, 2, 3)
+        return [t.map(lambda u: u.permute(order)) for t in (q, k, v)]
+    return [split_heads(t.map(lambda u: u if u.dim() == 3 else u[None]), n) for t, n in ((q, H), (k, G), (v, G))]
+
+
+def positions_of(given, s, L, new, P):
+    """Where queries and new keys stand; the keys with the queries where there are as many."""
+    queries = (torch.arange(L) + s.get("first_position", P))[None]
+    if "position" in given:
+        queries = given["position"].reshape(-1, L)
+    return queries, queries if new == L else (P + torch.arange(new))[None]
+
+
+def attention(given, s):
+    """{stage: Num} in order, and {present_k, present_v}.
+
+    given  float64 tensors as the files hold them, weights (in, out); masks and lengths bool or integer
+    """
+    stages = {}
+    q, k, v = cut_qkv(given, s, stages)
+    stages.update(q=q, k=k, v=v)
+    (B, H, L, D), (G, new) = q.value.shape, k.value.shape[1:3]
+    P = given["past_k"].shape[2] if "past_k" in given else 0
+    if "rope_base" in s:
+        at_q, at_k = positions_of(given, s, L, new, P)
+        q, k = rotated(q, at_q, s), rotated(k, at_k, s)
+        stages.update(q_rope=q, k_rope=k)
+    if P:
+        k, v = (Num(torch.cat([given[n], t.value], 2), torch.cat([given[n] * 0, t.error], 2)) for n, t in (("past_k", k), ("past_v", v)))
+    present = {"present_k": k, "present_v": v}
+
+    x = product(q, repeat_heads(k, H // G).map(lambda t: t.mT))
+    stages["scores"] = x
+    scale = 1 / s["temperature"] if "temperature" in s else s.get("scale", 1 / math.sqrt(D))
+    x = Num(x.value * scale, x.error * abs(scale) + 2 * (x.value * scale).abs())
+    stages["scaled"] = x
+    if "softcap" in s:
+        value = s["softcap"] * torch.tanh(x.value / s["softcap"])
+        x = stages["capped"] = Num(value, x.error + 4 * value.abs())
+    hidden, added = visibility(given, s, B, H, L, k.value.shape[2], P)
+    if s.get("causal") or "window" in s or {"mask", "key_padding", "lengths"} & set(given):
+        x = stages["masked"] = masked_scores(x, hidden, added, s.get("fill", "-inf"))
+    gone = hidden if added is None else hidden | added.isneginf()
+    x = stages["attn"] = softmax(x, gone.all(-1, keepdim=True), s.get("empty_rows", "zero"))
+
+    heads = product(x, repeat_heads(v, H // G))
+    heads.error.nan_to_num_(0.0)
+    rank_four = "q" in given and given["q"].dim() == 4
+    if H > 1 or "wo" in given or rank_four:
+        stages["heads"] = heads
+    concat = heads.map(lambda t: t.movedim(1, 2).flatten(2))
+    out = concat.map(lambda t: t[:, None])
+    if "heads" in stages and not (rank_four and "wo" not in given):
+        stages["concat"] = out
+    if "wo" in given:
+        out = linear(concat, given["wo"], given.get("bo")).map(lambda t: t[:, None])
+        out.error.nan_to_num_(0.0)
+    elif rank_four:
+        out = heads.map(lambda t: t.movedim(1, 2)) if s.get("layout") == "blhd" else heads
+    stages["out"] = out
+    return stages, present
+
+
+def shown_shape(stage, shape, given, s):
+    """The shape that a user sees: no B axis where the input had none, no H axis where H = 1 and q, k, v had none."""
+    first = given.get("x", given.get("q"))
+    rank_four = "x" not in given and first.dim() == 4
+    shape = list(shape)
+    if stage in ("x", "context", "concat", "out") and not (stage == "out" and rank_four and "wo" not in given):
+        del shape[1]
+    elif s.get("heads", 1) == 1 and not rank_four:
+        del shape[1]
+    return shape if first.dim() > 2 else shape[1:]

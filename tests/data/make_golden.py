@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# make_golden.py: writes golden/grid.* and golden/documents.*, what PyTorch in float64 gives for attention, stage by stage.
+#
+# A .json lists the cases: settings, recipes of the inputs (see golden/draw.py) and, per stage,
+# [name, shape in the pipeline, shape shown, where its numbers start in the .npy, [-Inf, NaN, fills, zeros]].
+# The .npy holds per stage: sum, sum of sizes, sum weighted by hashed values, greatest and summed error bound
+# (golden/reference.py), then the values of all elements or, of more than `sampled`, those at hashed positions.
+# The sums leave out what is not finite or a fill (size 1e8 and more).
+import collections
+import json
+import math
+import pathlib
+import random
+import sys
+
+import numpy as np
+import torch
+
+FOLDER = pathlib.Path(__file__).parent / "golden"
+sys.path.insert(0, str(FOLDER))
+sys.dont_write_bytecode = True
+from draw import Draw, hashed, hashed_values, made  # noqa: E402
+from loops import attention_by_loops  # noqa: E402
+from reference import attention, shown_shape, visibility  # noqa: E402
+
+CASES, SAMPLED = 400, 24
+MODES = ["x", "context", "fused", "q3", "q4", "x", "context", "mha", "q2", "q4", "q3"]
+
+
+class Golden:
+    def __init__(self, sampled):
+        self.sampled, self.cases, self.numbers = sampled, [], []
+
+    def record(self, stage, num, tag, shown):
+        flat, error = num.value.reshape(-1).numpy(), num.error.reshape(-1).numpy()
+        assert not np.isposinf(flat).any() and np.isfinite(error).all(), stage
+        plain = np.isfinite(flat) & (abs(flat) < 1e8)
+        summed, n = np.where(plain, flat, 0.0), np.arange(flat.size)
+        numbers = [math.fsum(summed), math.fsum(abs(summed)), math.fsum(summed * hashed_values(tag, n)), error.max(), math.fsum(error[plain])]
+        at = n if flat.size <= self.sampled else hashed(tag + 1, np.arange(self.sampled)).astype(np.int64) % flat.size
+        counts = [np.isneginf(flat).sum(), np.isnan(flat).sum(), (np.isfinite(flat) & ~plain).sum(), (flat == 0).sum()]
+        row = [stage, list(num.value.shape), shown, len(self.numbers), [int(count) for count in counts]]
+        self.numbers += numbers + list(flat[at])
+        return row
+
+    def add(self, name, settings, inputs, given):
+        """Computes and records a case; returns its stages."""
+        stages, present = attention(given, settings)
+        case = {"name": name, "settings": settings, "inputs": inputs}
+        for n, (group, tensors) in enumerate((("stages", stages), ("present", present))):
+            case[group] = [self.record(stage, num, 64 * len(self.cases) + 32 * n + 2 * at,
+                                       shown_shape(stage, num.value.shape, given, settings))
+                           for at, (stage, num) in enumerate(tensors.items())]
+        self.cases.append(case)
+        return stages, present
+
+    def write(self, name):
+        lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in self.cases)
+        (FOLDER / f"{name}.json").write_text(f'{{"sampled":{self.sampled},"cases":[\n{lines}\n]}}\n')
+        np.save(FOLDER / f"{name}.npy", np.array(self.numbers))
+
+
+def agree(a, b, bound=1e-12):
+    assert torch.allclose(a, b, rtol=bound, atol=bound, equal_nan=True), (a - b).abs().max()
+
+
+def against_sdpa(draw, given, stages, present):
+    """torch's own softmax(q k^T / sqrt(D) + mask) v; the causal rule by torch too where it is alone."""
+    s = draw.settings
+    if "softcap" in s or s.get("fill") == -4.0:
+        return 0
+    q = stages.get("q_rope", stages["q"]).value
+    k, v = (present[n].value.repeat_interleave(draw.H // draw.G, 1) for n in ("present_k", "present_v"))
+    scale = 1 / s["temperature"] if "temperature" in s else s.get("scale", draw.D ** -0.5)
+    hidden, added = visibility(given, s, draw.B, draw.H, draw.L, draw.S, draw.P)
+    bias = torch.zeros(hidden.shape, dtype=torch.float64) if added is None else added
+    bias = bias.masked_fill(hidden, -math.inf)
+    options = {"attn_mask": bias}
+    if s.get("causal") and draw.L == draw.S and not {"mask", "key_padding", "lengths"} & set(given) and "window" not in s:
+        options = {"is_causal": True}
+    sdpa = getattr(torch.nn.functional, "scaled_dot_product_attention", None)
+    private = getattr(torch.nn.functional, "_scaled_dot_product_attention", None)  # PyTorch 1.13
+    heads = (sdpa or private)(q * scale * draw.D ** 0.5, k, v, **options)
+    heads = heads if sdpa else heads[0]
+    seen = ~bias.isneginf().all(-1)  # a query that sees nothing is NaN in one version, zeros in another
+    agree(heads[seen], (stages["heads"] if "heads" in stages else stages["out"]).value[seen])
+    return 1
+
+
+def against_mha(draw, given, stages):
+    """torch.nn.functional.multi_head_attention_forward from the raw inputs, its masks made from the raw masks."""
+    s, (B, H, L, S) = draw.settings, (draw.B, draw.H, draw.L, draw.S)
+    if draw.mode != "mha" or "window" in s or s.get("causal_align") or s.get("fill") == -4.0:
+        return 0
+    x = given["x"].reshape(B, L, -1).transpose(0, 1)
+    context = given.get("context", given["x"]).reshape(B, S, -1).transpose(0, 1)
+    mask = torch.zeros(B, H, L, S, dtype=torch.float64)
+    if "mask" in given:
+        raw = given["mask"]
+        if raw.is_floating_point():
+            mask = mask + raw
+        else:
+            mask = mask.masked_fill(raw.bool() if s.get("mask_true") else ~raw.bool(), -math.inf)
+    if s.get("causal"):
+        mask = mask + torch.full((L, S), -math.inf, dtype=torch.float64).triu(1)
+    padding = torch.zeros(B, S, dtype=torch.bool)
+    if "key_padding" in given:
+        padding = given["key_padding"].reshape(B, S).bool() == bool(s.get("padding_true"))
+    if "lengths" in given:
+        padding = padding | (torch.arange(S) >= given["lengths"][:, None])
+    width = draw.H * draw.D
+    zero = torch.zeros(width, dtype=torch.float64)
+    biases = torch.cat([given.get(n, zero) for n in ("bq", "bk", "bv")])
+    out, attn = torch.nn.functional.multi_head_attention_forward(
+        x, context, context, width, H, None, biases, None, None, False, 0.0, given["wo"].T, given.get("bo"), training=False,
+        key_padding_mask=padding, need_weights=True, attn_mask=mask.reshape(B * H, L, S), use_separate_proj_weight=True,
+        q_proj_weight=given["wq"].T, k_proj_weight=given["wk"].T, v_proj_weight=given["wv"].T, average_attn_weights=False)
+    # A row that sees nothing is NaN there; only the others have one agreed value.
+    seen = ~attn.isnan().any(-1)
+    agree(attn[seen], stages["attn"].value[seen])
+    whole = seen.all(1)
+    agree(out.transpose(0, 1)[whole], stages["out"].value[:, 0][whole])
+    return 1
+
+
+def against_loops(given, settings, stages):
+    """The second implementation, where it does not take long; within the bounds that the tests will use."""
+    if stages["scores"].value.numel() > 3000:
+        return 0
+    looped = attention_by_loops({n: t.numpy() for n, t in given.items()}, settings)
+    assert list(looped) == list(stages)
+    for stage, num in stages.items():
+        want, got, bound = torch.from_numpy(looped[stage]), num.value, num.error * torch.finfo(torch.float64).eps
+        near = (got == want) | (got.isnan() & want.isnan()) | ((got - want).abs() <= bound)
+        assert got.shape == want.shape and near.all(), stage
+    return 1
+
+
+def make_grid():
+    rng, golden, seen = random.Random(20240229), Golden(SAMPLED), collections.Counter()
+    for number in range(CASES):
+        draw = Draw(number, rng, MODES[number % len(MODES)])
+        given, settings = draw.given(), draw.settings
+        stages, present = golden.add(f"{number:03d} " + " ".join(draw.words), settings, draw.inputs, given)
+        spread = stages["scaled"].value
+        assert (spread.amax() - spread.amin()) < 600, "exp underflows: zeros could not be told from hidden"
+        seen.update(settings.keys() | draw.inputs.keys() | stages.keys() | {draw.mode})
+        seen.update(f"{name} {value}" for name, value in settings.items() if isinstance(value, (str, bool)))
+        seen.update(f"{axis}={getattr(draw, axis)}" for axis in ("L", "S", "D", "Dv"))
+        if "mask" in draw.inputs:
+            seen.update([f"mask rank {len(draw.inputs['mask']['shape'])} {draw.inputs['mask']['dtype'][:5]}"])
+        hidden, added = visibility(given, settings, draw.B, draw.H, draw.L, draw.S, draw.P)
+        if (hidden if added is None else hidden | added.isneginf()).all(-1).any():
+            seen.update([f"empty row {settings.get('empty_rows', 'zero')}"])
+        seen["checked by loops"] += against_loops(given, settings, stages)
+        seen["checked by sdpa"] += against_sdpa(draw, given, stages, present)
+        seen["checked by mha"] += against_mha(draw, given, stages)
+    rare = {name: count for name, count in seen.items() if count < 5 and "=" not in name and "rank" not in name}
+    assert not rare, rare
+    assert all(seen[f"{axis}={size}"] >= 5 for axis in ("L", "S", "D", "Dv") for size in (1, 15, 64, 65)), seen
+    assert seen["L=129"] >= 5 and seen["S=129"] >= 5, seen
+    golden.write("grid")
+    print(", ".join(f"{name}: {count}" for name, count in sorted(seen.items())))
+
+
+def recipe(shape, tag, divide=1, dtype="float32", **more):
+    return {"shape": list(shape), "dtype": dtype, "tag": tag, "divide": divide, **more}
+
+
+def make_documents():
+    """The examples of the two tutorials that the program comes from, each against a module written as they write it."""
+    golden = Golden(512)
+    lower = {"shape": [10, 10], "dtype": "int64", "data": torch.ones(10, 10).tril().long().reshape(-1).tolist()}
+    weights = lambda tag, E, D, Dv, divide: {"wq": recipe((E, D), tag, divide), "wk": recipe((E, D), tag + 1, divide), "wv": recipe((E, Dv), tag + 2, divide)}
+    linears = lambda tag, E, D, Dv, divide: {n: {**r, "shape": r["shape"][::-1]} for n, r in weights(tag, E, D, Dv, divide).items()}
+    biases = lambda tag, D, Dv: {"bq": recipe((D,), tag, 4), "bk": recipe((D,), tag + 1, 4), "bv": recipe((Dv,), tag + 2, 4)}
+    cases = {
+        "batch": ({}, {"x": recipe((2, 4, 8), 90001), **weights(90002, 8, 4, 8, 2)}),
+        "linear layers": ({"weight_order": "out_in"}, {"x": recipe((2, 4, 8), 90011), **linears(90012, 8, 4, 8, 2), **biases(90015, 4, 8)}),
+        "sentence": ({}, {"x": recipe((6, 3), 90021), **weights(90022, 3, 2, 4, 2)}),
+        "enhanced": ({"fill": -1e9, "scale": 0.5}, {"x": recipe((10, 8), 90031), **weights(90032, 8, 4, 8, 2), "mask": lower}),
+        "heads": ({"heads": 8}, {"x": recipe((1, 3, 512), 90041), **weights(90042, 512, 512, 512, 16), "wo": recipe((512, 512), 90045, 16)}),
+        "cross": ({}, {"x": recipe((2, 4, 8), 90051), "context": recipe((2, 7, 8), 90052), **weights(90053, 8, 4, 8, 2)}),
+    }
+    for name, (settings, inputs) in cases.items():
+        given = {n: made(r).T if n[0] == "w" and settings.get("weight_order") else made(r) for n, r in inputs.items()}
+        stages, _ = golden.add(name, settings, inputs, given)
+        agree(as_the_tutorials_do(given, settings), stages["out"].value.squeeze(1))
+    golden.write("documents")
+
+
+def as_the_tutorials_do(given, settings):
+    """Single heads in a list, each softmax(q k^T / d**0.5) v with what is 0 in the mask filled by -1e9; then joined."""
+    x, outs, H = given["x"], [], settings.get("heads", 1)
+    x = x if x.dim() == 3 else x[None]
+    context = given.get("context", x)
+    for wq, wk, wv, h in zip(*(given[n].chunk(H, 1) for n in ("wq", "wk", "wv")), range(H)):
+        q, k, v = x @ wq + given.get("bq", 0), context @ wk + given.get("bk", 0), context @ wv + given.get("bv", 0)
+        scores = q @ k.transpose(1, 2) / k.shape[-1] ** 0.5
+        if "mask" in given:
+            scores = scores.masked_fill(given["mask"] == 0, -1e9)
+        outs.append(torch.softmax(scores, -1) @ v)
+    out = torch.cat(outs, -1)
+    return out @ given["wo"] if "wo" in given else out
+
+
+if __name__ == "__main__":
+    make_grid()
+    make_documents()
