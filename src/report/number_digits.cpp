@@ -38,14 +38,21 @@ std::string rounded(double value, std::chars_format format, int precision) {
   return text;
 }
 
-/// The first precision at which the decimal rounds back to the same half-width element.
+/// The first precision at which a decimal rounds back to the same half-width element: the nearest
+/// or, for a power of two, whose lower neighbour is nearer than its upper one, the next above it.
 std::string shortest_half(double value, std::uint16_t (*to_bits)(float)) {
-  const std::uint16_t bits = to_bits(static_cast<float>(value));
-  for (int precision = 0;; ++precision) {
-    const std::string text = rounded(value, std::chars_format::scientific, precision);
+  const auto means_value = [&, bits = to_bits(static_cast<float>(value))](const std::string& text) {
     float back = 0;
     std::from_chars(text.data(), text.data() + text.size(), back);
-    if (to_bits(back) == bits) return text;
+    return to_bits(back) == bits;
+  };
+  for (int precision = 0;; ++precision) {
+    std::string text = rounded(value, std::chars_format::scientific, precision);
+    if (means_value(text)) return text;
+    char& last = text[text.find('e') - 1];
+    if (last == '9') continue;  // above it lies a shorter decimal, tried before
+    ++last;
+    if (means_value(text)) return text;
   }
 }
 

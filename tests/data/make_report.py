@@ -76,6 +76,7 @@ def make_positional(binary):
         digits, exponent = binary.shortest(float(x))
         if min_digits == 0 and len(digits) <= exponent:  # all digits before the point are the exact ones
             digits = rounded(x, 0)
+            exponent = len(digits) - 1
         places = max(0, len(digits) - 1 - exponent)
         if places > precision:
             places = precision
@@ -247,7 +248,8 @@ def numpy_text(out):
             text_case(out, dtype, any_bits(dtype, 12), (3, 4), precision=int(rng.integers(0, 20)))
         for _ in range(8):
             text_case(out, dtype, any_bits(dtype, 1), ())
-        for value in [0.0, -0.0, 0.1, 1.0, 1e-4, 9.9e-5, 1e15, 1e16, 65504.0, np.nan, -np.inf, 2.0 ** -24, 1 / 3]:
+        for value in [0.0, -0.0, 0.1, 1.0, 1e-4, 9.9e-5, 1e15, 1e16, 65504.0, np.nan, -np.inf, 2.0 ** -24, 1 / 3,
+                      2.0 ** -6, 2.0 ** 64]:
             with np.errstate(over="ignore"):
                 one = to_bfloat16([value]) if dtype == "bfloat16" else np.array([value]).astype(dtype)
             text_case(out, dtype, one, ())
@@ -432,6 +434,8 @@ def check_fractions():
     scientific = make_scientific(FLOAT16)
     for x in np.arange(0x7C00, dtype=np.uint16).view(np.float16)[::37]:
         assert scientific(x, 99, True, ".", False) == np.format_float_scientific(x, trim="."), x
+    x = np.float16(2.0 ** -6)  # 0.015625: 0.01562 is nearer than 0.01563, but to another number
+    assert scientific(x, 99, True, ".", False) == np.format_float_scientific(x, trim=".") == "1.563e-02"
 
 
 def main():
