@@ -23,7 +23,23 @@ struct Attended {
   Tensor<T, 4> present_v = {};  ///< (B,G,S,Dv)
 };
 
+/// The whole formula, every stage held while it is needed.
 template <class T>
 Attended<T> attend(const Problem<T>& problem, const OnStage<T>& on_stage = {});
+
+/// What the product q*k^T works on: q (B,H,L,D) rotated, k (B,G,S,D) and v (B,G,S,Dv) with the
+/// cache in front.
+template <class T>
+struct QueryKeyValue {
+  Tensor<T, 4> q = {}, k = {}, v = {};
+};
+
+/// The steps before the scores: x, context, q, k, v, q_rope, k_rope.
+template <class T>
+QueryKeyValue<T> prepare(const Problem<T>& problem, const OnStage<T>& on_stage = {});
+
+/// The steps after the weighted sum: heads, concat, out.
+template <class T>
+Tensor<T, 4> finish(const Problem<T>& problem, Tensor<T, 4> heads, const OnStage<T>& on_stage = {});
 
 }  // namespace qkv

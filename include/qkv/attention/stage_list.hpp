@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "qkv/attention/inputs.hpp"
 #include "qkv/attention/settings.hpp"
 #include "qkv/attention/sizes.hpp"
 #include "qkv/tensor/shape.hpp"
@@ -29,8 +30,11 @@ struct StageShape {
   std::vector<std::string> dims;  ///< "B", "H", "L", "S" ... one per axis of shape
 };
 
-/// The stages that this configuration has, in order, from shapes alone. `hides` is whether anything
-/// is masked.
-std::vector<StageShape> stage_shapes(const Sizes& sizes, const Settings& settings, bool hides);
+/// The stages that this configuration has, in order, from shapes alone.
+std::vector<StageShape> stage_shapes(const Inputs& inputs, const Settings& settings,
+                                     const Sizes& sizes);
+
+/// True where some rule hides keys or adds to scores, so that there is a stage `masked`.
+bool has_masked_stage(const Inputs& inputs, const Settings& settings);
 
 }  // namespace qkv

@@ -12,6 +12,11 @@
 
 namespace qkv {
 
+/// Where a block of rows begins in the whole: element (0,0,0) of the block is (b,h,i) of (B,H,L).
+struct Origin {
+  std::size_t b = 0, h = 0, i = 0;
+};
+
 /// The rules of one problem, each optional; a key is visible where every rule lets it through.
 template <class T>
 struct Visibility {

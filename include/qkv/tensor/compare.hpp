@@ -23,22 +23,34 @@ struct Tolerance {
 /// and bool.
 Tolerance default_tolerance(DType a, DType b);
 
+/// max_ulp of a pair with a NaN on one side: no number of steps leads there.
+inline constexpr std::uint64_t no_ulp = ~std::uint64_t{0};
+
 struct Comparison {
   std::size_t count = 0;
   std::size_t differing = 0;
-  double max_abs =
-      0;  ///< over pairs where both are finite; NaN where a NaN or an unequal infinity differs
-  double max_rel = 0;          ///< |a-b|/|b|, over pairs with b not 0
-  std::size_t max_abs_at = 0;  ///< row-major positions
+  /// Greatest |a-b|; NaN where a NaN or an unequal infinity differs, so that no limit lets it pass.
+  double max_abs = 0;
+  std::size_t max_abs_at = 0;  ///< row-major positions; of the first such NaN or infinity, if any
+  double max_rel = 0;          ///< |a-b|/|b|, over finite pairs with b not 0
   std::size_t max_rel_at = 0;
   std::size_t first_at = 0;  ///< the first differing element, where differing > 0
-  std::uint64_t max_ulp =
-      0;  ///< greatest distance in steps of the coarser of the two float types; 0 for exact types
+  /// Greatest distance in steps of the coarser of the two float types, infinity one step beyond the
+  /// largest number; 0 for exact types, no_ulp where a NaN differs.
+  std::uint64_t max_ulp = 0;
   std::size_t non_finite_differing =
-      0;  ///< of the differing ones, those with a NaN or an infinity on a side
+      0;                      ///< of the differing ones, those with a NaN or an infinity on a side
+  double finite_max_abs = 0;  ///< max_abs over the pairs where both are finite
+  std::size_t finite_max_abs_at = 0;
 };
 
+/// Element by element, in double; two integer types of which one has 64 bits exactly, as integers.
+/// Neither array is converted as a whole.
+///
+/// edge    arrays without elements are equal where their shapes are; greatest differences are over
+///         all pairs, those within the tolerance included
 /// throws  Error naming both shapes unless they are equal
+/// source  torch.testing.assert_close, for what counts as equal
 Comparison compare(const Array& a, const Array& b, const Tolerance& tolerance);
 
 }  // namespace qkv

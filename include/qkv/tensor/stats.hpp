@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "qkv/tensor/array.hpp"
 
@@ -18,8 +19,24 @@ struct Stats {
   std::size_t nan = 0, pos_inf = 0, neg_inf = 0;
 };
 
+/// mean = sum(x)/n,  std = sqrt(sum((x - mean)^2)/n), over the finite values
+///
+/// range   any: a mean far from zero does not spoil std, and sums of 1e308 do not overflow
+/// edge    equal values have exactly that mean and a std of 0
+/// source  Chan, Golub & LeVeque 1983: blocks by the corrected two-pass algorithm, then joined
 Stats stats_of(std::span<const float> values);
 Stats stats_of(std::span<const double> values);
+
+/// The same numbers, to the last bit, for the same values in any dtype, order or stride. Converts a
+/// block at a time: a mapped file is never held as a whole.
 Stats stats_of(const Array& array);
+
+/// The bins + 1 edges of equal bins from min to max, or from min - 0.5 to max + 0.5 where all
+/// values are equal. Empty where there is no finite value.
+std::vector<double> histogram_edges(const Stats& stats, std::size_t bins);
+
+/// How many finite values lie in each bin: from its edge up to the next, the last edge included, as
+/// numpy.histogram counts. `stats` are those of the array.
+std::vector<std::size_t> histogram_of(const Array& array, const Stats& stats, std::size_t bins);
 
 }  // namespace qkv

@@ -1,0 +1,34 @@
+// Stage attn: softmax over the keys.
+#pragma once
+
+#include "qkv/attention/settings.hpp"
+#include "qkv/attention/visibility.hpp"
+#include "qkv/tensor/tensor.hpp"
+
+namespace qkv {
+
+/// attn[b,h,l,s] = exp(x[b,h,l,s] - m) / sum_s exp(x[b,h,l,s] - m),  m = max_s x[b,h,l,s]
+///
+/// shape   x (B,H,L,S) -> attn (B,H,L,S)
+/// range   x logits, -Inf means "hidden"; attn in [0,1], each row over s sums to 1; the sum is
+/// taken in double edge    a row that is all -Inf gives zeros, NaN or 1/S as `empty_rows` says; NaN
+/// or +Inf in gives NaN out source  Milakov & Gimelshein 2018 (arXiv:1805.02867), Algorithm 2
+template <class T>
+Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows);
+
+/// Gives rows whose every key is hidden their agreed weights, also where a finite fill made the
+/// softmax of them something else. Changes nothing where no rule hides anything.
+///
+/// shape   attn (B,H,L,S), or a block of its rows that begins at `origin`
+template <class T>
+void settle_empty_rows(Tensor<T, 4>& attn, const Visibility<T>& visibility,
+                       const Origin& origin = {});
+
+/// lse[b,h,l] = m + ln sum_s exp(x[b,h,l,s] - m), the natural logarithm; -Inf where every x is
+/// -Inf.
+///
+/// shape   x (B,H,L,S) -> (B,H,L)
+template <class T>
+Tensor<T, 3> log_sum_exp(const Tensor<T, 4>& x);
+
+}  // namespace qkv

@@ -1,0 +1,55 @@
+// Kernel: one way to compute the middle of attention, from q, k and v to heads, as a row of the
+// table in kernel_list.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "qkv/attention/pipeline.hpp"
+#include "qkv/attention/problem.hpp"
+#include "qkv/tensor/tensor.hpp"
+
+namespace qkv {
+
+/// heads (B,H,L,Dv) and, where it was asked for, lse (B,H,L), the natural log-sum-exp of `masked`.
+template <class T>
+struct KernelOutput {
+  Tensor<T, 4> heads = {};
+  Tensor<T, 3> lse = {};
+};
+
+/// Called now and then with the share that is done, 0 to 1.
+using OnProgress = std::function<void(double)>;
+
+struct Kernel {
+  std::string_view name;     ///< "reference": the name in --kernel
+  std::string_view summary;  ///< for the manual
+  bool (*supports)(const Sizes&, const Settings&);
+  KernelOutput<float> (*run_float)(const Problem<float>&, const QueryKeyValue<float>&,
+                                   bool wants_lse, const OnProgress&);
+  KernelOutput<double> (*run_double)(const Problem<double>&, const QueryKeyValue<double>&,
+                                     bool wants_lse, const OnProgress&);
+};
+
+/// All kernels, fastest first, the reference last.
+std::span<const Kernel> kernel_list();
+
+/// The first kernel of the list that supports the problem, or the one of that name.
+///
+/// throws  Error: no kernel of that name, or it does not support the problem
+const Kernel& choose_kernel(const std::string& name, const Sizes& sizes, const Settings& settings);
+
+/// attend() in one pass: no (L,S) tensor is held.
+template <class T>
+struct OnePass {
+  Attended<T> attended = {};
+  Tensor<T, 3> lse = {};
+};
+template <class T>
+OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel, bool wants_lse,
+                              const OnProgress& on_progress = {});
+
+}  // namespace qkv

@@ -1,0 +1,135 @@
+// Problem: inputs brought to one arithmetic type and to (B,H,L,D), every convention settled.
+#include "qkv/attention/problem.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "fused_weights.hpp"
+#include "qkv/attention/split_heads.hpp"
+#include "qkv/base/error.hpp"
+#include "qkv/base/text.hpp"
+#include "read_visibility.hpp"
+
+namespace qkv {
+
+namespace {
+
+/// Puts a batch axis of 1 in front where the input had none.
+Array with_batch(const Array& array, bool has_batch) {
+  if (has_batch) return array;
+  Shape shape = array.shape;
+  shape.insert(shape.begin(), 1);
+  return reshaped(array, shape);
+}
+
+template <class T>
+Linear<T> linear(const NamedArray& weight, WeightOrder order,
+                 const std::optional<NamedArray>& bias) {
+  Linear<T> linear;
+  linear.weight = as_rank<T, 2>(weight.array);
+  linear.order = order;
+  if (bias) linear.bias = as_rank<T, 1>(bias->array);
+  linear.where = weight.where;
+  return linear;
+}
+
+template <class T>
+void read_projections(const Inputs& inputs, const WeightOrders& orders, Problem<T>& problem) {
+  if (!inputs.wqkv) {
+    problem.query = linear<T>(*inputs.wq, orders.wq, inputs.bq);
+    problem.key = linear<T>(*inputs.wk, orders.wk, inputs.bk);
+    problem.value = linear<T>(*inputs.wv, orders.wv, inputs.bv);
+    return;
+  }
+  const Linear<T> fused = linear<T>(*inputs.wqkv, orders.wqkv, inputs.bqkv);
+  split_fused(fused, problem.sizes, problem.settings.qkv_order, problem);
+  // Separate biases beside a fused weight: T5-like and early ViT checkpoints have them.
+  if (inputs.bq) problem.query.bias = as_rank<T, 1>(inputs.bq->array);
+  if (inputs.bk) problem.key.bias = as_rank<T, 1>(inputs.bk->array);
+  if (inputs.bv) problem.value.bias = as_rank<T, 1>(inputs.bv->array);
+}
+
+/// q, k or v in any of its accepted shapes -> (B,heads,length,width)
+template <class T>
+Tensor<T, 4> by_head(const NamedArray& named, std::size_t heads, const Problem<T>& problem) {
+  const Array& array = named.array;
+  if (!problem.sizes.rank_four) {
+    return split_heads(as_rank<T, 3>(with_batch(array, problem.sizes.has_batch)), heads);
+  }
+  const Array in_order =
+      problem.settings.layout == Layout::blhd ? transposed(array, {0, 2, 1, 3}) : array;
+  return as_rank<T, 4>(in_order);
+}
+
+/// Positions of the queries, and of the new keys: those of the queries where there are as many keys
+/// as queries, else counted on from the end of the cache.
+template <class T>
+void read_positions(const Inputs& inputs, Problem<T>& problem) {
+  const Sizes& sizes = problem.sizes;
+  if (inputs.position) {
+    Array array = inputs.position->array;
+    if (array.shape.size() == 1) array = reshaped(array, {1, sizes.L});
+    problem.query_positions = as_rank<double, 2>(array);
+  } else {
+    const long long first =
+        problem.settings.first_position.value_or(static_cast<long long>(sizes.P));
+    problem.query_positions = Tensor<double, 2>::make({1, sizes.L});
+    for (std::size_t l = 0; l < sizes.L; ++l) {
+      problem.query_positions(std::size_t{0}, l) =
+          static_cast<double>(first + static_cast<long long>(l));
+    }
+  }
+  if (sizes.new_keys() == sizes.L) {
+    problem.key_positions = problem.query_positions;
+    return;
+  }
+  problem.key_positions = Tensor<double, 2>::make({1, sizes.new_keys()});
+  for (std::size_t s = 0; s < sizes.new_keys(); ++s) {
+    problem.key_positions(std::size_t{0}, s) = static_cast<double>(sizes.P + s);
+  }
+}
+
+double scale_of(const Settings& settings, const Sizes& sizes) {
+  if (settings.scale) return *settings.scale;
+  if (settings.temperature) return 1.0 / *settings.temperature;
+  return 1.0 / std::sqrt(static_cast<double>(sizes.D));
+}
+
+}  // namespace
+
+template <class T>
+Problem<T> make_problem(const Inputs& inputs, const Settings& settings) {
+  Problem<T> problem;
+  problem.sizes = find_sizes(inputs, settings);
+  problem.settings = settings;
+  problem.settings.heads = problem.sizes.H;
+  problem.settings.kv_heads = problem.sizes.G;
+  problem.scale = scale_of(settings, problem.sizes);
+  const Sizes& sizes = problem.sizes;
+
+  const WeightOrders orders = find_weight_orders(inputs, settings);
+  if (!orders.note.empty()) problem.notes.push_back(orders.note);
+  if (sizes.projects) {
+    problem.x = as_rank<T, 3>(with_batch(inputs.x->array, sizes.has_batch));
+    if (inputs.context)
+      problem.context = as_rank<T, 3>(with_batch(inputs.context->array, sizes.has_batch));
+    read_projections(inputs, orders, problem);
+  } else {
+    problem.q = by_head<T>(*inputs.q, sizes.H, problem);
+    problem.k = by_head<T>(*inputs.k, sizes.G, problem);
+    problem.v = by_head<T>(*inputs.v, sizes.G, problem);
+  }
+  if (inputs.wo) problem.output = linear<T>(*inputs.wo, orders.wo, inputs.bo);
+  if (inputs.past_k) {
+    problem.past_k = as_rank<T, 4>(with_batch(inputs.past_k->array, sizes.has_batch));
+    problem.past_v = as_rank<T, 4>(with_batch(inputs.past_v->array, sizes.has_batch));
+  }
+  if (settings.rope_base) read_positions(inputs, problem);
+  problem.visibility = read_visibility<T>(inputs, settings, sizes);
+  return problem;
+}
+
+template Problem<float> make_problem(const Inputs&, const Settings&);
+template Problem<double> make_problem(const Inputs&, const Settings&);
+
+}  // namespace qkv

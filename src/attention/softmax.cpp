@@ -1,0 +1,112 @@
+// Stage attn: softmax over the keys.
+#include "qkv/attention/softmax.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace qkv {
+
+namespace {
+
+/// The weight of each key in a row that sees none.
+template <class T>
+T empty_weight(EmptyRows empty_rows, std::size_t S) {
+  switch (empty_rows) {
+    case EmptyRows::nan:
+      return std::numeric_limits<T>::quiet_NaN();
+    case EmptyRows::uniform:
+      return static_cast<T>(1.0 / static_cast<double>(S));
+    case EmptyRows::zero:
+      break;
+  }
+  return T(0);
+}
+
+/// Greatest element, -Inf for none. A NaN is forgotten here, and comes back through the sum.
+template <class T>
+T greatest(std::span<const T> row) {
+  T m = -std::numeric_limits<T>::infinity();
+  for (const T x : row) m = x > m ? x : m;
+  return m;
+}
+
+template <class T>
+bool all_hidden(std::span<const T> row) {
+  return std::ranges::all_of(row, [](T x) { return x == -std::numeric_limits<T>::infinity(); });
+}
+
+template <class T>
+void softmax_row(std::span<const T> x, std::span<T> attn, EmptyRows empty_rows) {
+  if (all_hidden(x)) {
+    std::ranges::fill(attn, empty_weight<T>(empty_rows, x.size()));
+    return;
+  }
+  const T m = greatest(x);
+  double sum = 0;
+  for (std::size_t s = 0; s < x.size(); ++s) {
+    attn[s] = std::exp(x[s] - m);
+    sum += static_cast<double>(attn[s]);
+  }
+  for (T& weight : attn) weight = static_cast<T>(static_cast<double>(weight) / sum);
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows) {
+  auto attn = Tensor<T, 4>::make(x.sizes());
+  for (std::size_t b = 0; b < x.size(0); ++b) {
+    for (std::size_t h = 0; h < x.size(1); ++h) {
+      for (std::size_t l = 0; l < x.size(2); ++l)
+        softmax_row(x.row(b, h, l), attn.row(b, h, l), empty_rows);
+    }
+  }
+  return attn;
+}
+
+template <class T>
+void settle_empty_rows(Tensor<T, 4>& attn, const Visibility<T>& visibility, const Origin& origin) {
+  if (!visibility.any()) return;
+  for (std::size_t b = 0; b < attn.size(0); ++b) {
+    for (std::size_t h = 0; h < attn.size(1); ++h) {
+      for (std::size_t l = 0; l < attn.size(2); ++l) {
+        if (!visibility.empty_row(origin.b + b, origin.h + h, origin.i + l)) continue;
+        const auto row = attn.row(b, h, l);
+        std::ranges::fill(row, empty_weight<T>(visibility.empty_rows, row.size()));
+      }
+    }
+  }
+}
+
+template <class T>
+Tensor<T, 3> log_sum_exp(const Tensor<T, 4>& x) {
+  auto lse = Tensor<T, 3>::make({x.size(0), x.size(1), x.size(2)});
+  for (std::size_t b = 0; b < x.size(0); ++b) {
+    for (std::size_t h = 0; h < x.size(1); ++h) {
+      for (std::size_t l = 0; l < x.size(2); ++l) {
+        const auto row = x.row(b, h, l);
+        if (all_hidden(row)) {
+          lse(b, h, l) = -std::numeric_limits<T>::infinity();
+          continue;
+        }
+        const T m = greatest(row);
+        double sum = 0;
+        for (const T value : row)
+          sum += std::exp(static_cast<double>(value) - static_cast<double>(m));
+        lse(b, h, l) = static_cast<T>(static_cast<double>(m) + std::log(sum));
+      }
+    }
+  }
+  return lse;
+}
+
+template Tensor<float, 4> softmax(const Tensor<float, 4>&, EmptyRows);
+template Tensor<double, 4> softmax(const Tensor<double, 4>&, EmptyRows);
+template void settle_empty_rows(Tensor<float, 4>&, const Visibility<float>&, const Origin&);
+template void settle_empty_rows(Tensor<double, 4>&, const Visibility<double>&, const Origin&);
+template Tensor<float, 3> log_sum_exp(const Tensor<float, 4>&);
+template Tensor<double, 3> log_sum_exp(const Tensor<double, 4>&);
+
+}  // namespace qkv

@@ -1,0 +1,150 @@
+// Bundle: a folder with x.npy, wq.npy ... and a config.json that holds options.
+#include "cli/bundle.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+
+#include "cli/option_list.hpp"
+#include "qkv/base/error.hpp"
+#include "qkv/base/json.hpp"
+#include "qkv/base/text.hpp"
+#include "qkv/io/read.hpp"
+
+namespace qkv::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The file x.npy is called "x" in bundles and "--key-padding" is the file key_padding.npy.
+std::string file_stem(std::string key) {
+  std::ranges::replace(key, '-', '_');
+  return key;
+}
+
+/// Options that say the same thing in two ways: a flag for one of them silences the bundle's other.
+bool overruled(const std::string& key, const CommonOptions& flags) {
+  const auto one_of = [&](std::initializer_list<const char*> names) {
+    return std::ranges::any_of(names, [&](const char* name) { return flags.has(name); });
+  };
+  const auto among = [&](std::initializer_list<const char*> names) {
+    return std::ranges::any_of(names, [&](const char* name) { return key == name; });
+  };
+  if (among({"scale", "temperature"})) return one_of({"scale", "temperature"});
+  if (among({"q", "k", "v"})) return one_of({"context"});
+  if (among({"x", "context"})) return one_of({"q", "k", "v"});
+  if (among({"wqkv", "bqkv"})) return one_of({"q", "k", "v", "wq", "wk", "wv"});
+  if (among({"wq", "wk", "wv", "bq", "bk", "bv"})) return one_of({"q", "k", "v", "wqkv"});
+  return false;
+}
+
+std::string config_value(const Json& value, const std::string& where) {
+  switch (value.kind()) {
+    case Json::Kind::text:
+      return value.text();
+    case Json::Kind::number:
+      return number_text(value.number());
+    case Json::Kind::boolean:
+      return value.flag() ? "true" : "false";
+    case Json::Kind::array: {
+      std::string joined;
+      for (const Json& item : value.items())
+        joined += (joined.empty() ? "" : ",") + config_value(item, where);
+      return joined;
+    }
+    case Json::Kind::null:
+    case Json::Kind::object:
+      break;
+  }
+  throw Error(Complaint{.what = "option without a value",
+                        .where = where,
+                        .expected = "text, a number, true or false, or a list of numbers"});
+}
+
+const OptionRow& find_row(const std::string& key, const std::string& file) {
+  std::vector<std::string> names;
+  for (const OptionRow& row : option_list()) {
+    if (row.key() == key) return row;
+    names.emplace_back(row.key());
+  }
+  const std::string near = nearest(key, names);
+  throw Error(Complaint{.what = "unknown option",
+                        .where = escaped(key) + " in " + file,
+                        .expected = "a long option such as \"heads\" or \"causal\"",
+                        .hint = near.empty() ? "" : "did you mean \"" + near + "\"?"});
+}
+
+void add_config(const std::string& folder, const CommonOptions& flags, CommonOptions& options) {
+  const std::string file = (fs::path(folder) / "config.json").string();
+  if (!fs::exists(file)) return;
+  const Bytes bytes = open_bytes(file);
+  const Json config = Json::parse({reinterpret_cast<const char*>(bytes.data), bytes.size}, file);
+  if (config.kind() != Json::Kind::object) {
+    throw Error(Complaint{
+        .what = "config is no JSON object", .where = file, .expected = "{\"heads\": 8, ...}"});
+  }
+  Complaints complaints;
+  for (const auto& [name, value] : config.members()) {
+    std::string key = name;
+    std::ranges::replace(key, '_', '-');
+    complaints.attempt([&] {
+      const OptionRow& row = find_row(key, file);
+      if (flags.has(key) || overruled(key, flags)) return;
+      const std::string where = key + " in " + file;
+      std::string text = config_value(value, where);
+      if (row.kind == OptionKind::flag) {
+        if (text != "true" && text != "false") {
+          throw Error(Complaint{.what = "not true or false",
+                                .where = where,
+                                .expected = "true or false",
+                                .got = escaped(text)});
+        }
+        if (text == "false") return;
+      }
+      const bool file_name = row.kind == OptionKind::path ||
+                             (row.kind == OptionKind::tensor && value.kind() == Json::Kind::text);
+      if (file_name && text != "-" && fs::path(text).is_relative() &&
+          fs::exists(fs::path(folder) / split_file(text))) {
+        text = (fs::path(folder) / text).string();
+      }
+      options.values[key] = text;
+      options.where[key] = where;
+    });
+  }
+  complaints.throw_if_any();
+}
+
+void add_file(const std::string& folder, const std::string& key, const CommonOptions& flags,
+              CommonOptions& options) {
+  const fs::path file = fs::path(folder) / (file_stem(key) + ".npy");
+  const std::string name = key == "x" ? "input" : key;
+  if (!fs::exists(file) || (key != "x" && flags.has(name)) || overruled(key, flags)) return;
+  options.values[name] = file.string();
+}
+
+}  // namespace
+
+std::string split_file(const std::string& argument) {
+  return argument.substr(0, std::min(argument.find('['), argument.rfind(':')));
+}
+
+void add_bundle(const std::string& folder, CommonOptions& options) {
+  const CommonOptions flags = options;
+  options.values.erase("input");
+  for (const char* key :
+       {"x",    "context", "q",           "k",       "v",        "wq",     "wk",
+        "wv",   "wo",      "bq",          "bk",      "bv",       "bo",     "wqkv",
+        "bqkv", "mask",    "key-padding", "lengths", "position", "past-k", "past-v"}) {
+    add_file(folder, key, flags, options);
+  }
+  add_config(folder, flags, options);
+}
+
+void add_weights_folder(const std::string& folder, CommonOptions& options) {
+  const CommonOptions flags = options;
+  for (const char* key : {"wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo", "wqkv", "bqkv"})
+    add_file(folder, key, flags, options);
+}
+
+}  // namespace qkv::cli

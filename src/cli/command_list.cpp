@@ -1,0 +1,21 @@
+// The commands, in the order of --help.
+#include "cli/command.hpp"
+
+namespace qkv::cli {
+
+namespace {
+
+constexpr Command commands[] = {
+    {"run", "compute attention in one pass", add_run},
+    {"trace", "compute it step by step, show every stage and check it", add_trace},
+    {"diff", "compare two tensors", add_diff},
+    {"stats", "shape, type, range and non-finite values of tensors", add_stats},
+    {"init", "make a bundle of random inputs and weights", add_init},
+    {"completions", "print a shell's completion script", add_completions, true},
+};
+
+}  // namespace
+
+std::span<const Command> command_list() { return commands; }
+
+}  // namespace qkv::cli

@@ -1,0 +1,206 @@
+// qkv init: a bundle of random inputs and weights, the same bytes for the same seed on every
+// machine.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/console.hpp"
+#include "cli/numbers.hpp"
+#include "cli/outputs.hpp"
+#include "cli/run.hpp"
+#include "qkv/base/json.hpp"
+#include "qkv/base/text.hpp"
+#include "qkv/io/write.hpp"
+#include "qkv/tensor/random.hpp"
+#include "qkv/tensor/shape.hpp"
+#include "qkv/tensor/tensor.hpp"
+
+namespace qkv::cli {
+
+namespace {
+
+struct InitOptions {
+  std::string folder;
+  std::string batch = "2", seq = "4", d_model = "8", d_k, d_v, heads = "1", kv_heads, cross;
+  std::string init = "xavier", seed = "0";
+  bool bias = false, force = false;
+  ConsoleOptions console;
+};
+
+enum class Init { xavier, kaiming, uniform, normal };
+
+/// One file of the bundle. fan_in and fan_out are the widths of the linear map, 0 for an input.
+struct Part {
+  std::string name;
+  Shape shape;
+  std::size_t fan_in = 0, fan_out = 0;
+  bool bias = false;
+};
+
+/// xavier   U(-a, a), a = sqrt(6/(fan_in+fan_out))   Glorot & Bengio 2010, equation 16
+/// kaiming  U(-a, a), a = sqrt(6/fan_in)             He et al. 2015 (arXiv:1502.01852), equation
+/// 10, as a uniform uniform  U(0, 1)                                  torch.rand normal   N(0,
+/// 0.02^2)                             GPT-2 and BERT Biases are U(-a, a), a = 1/sqrt(fan_in), as
+/// torch.nn.Linear has them; inputs are N(0, 1).
+float draw(const Part& part, Init init, Random& random) {
+  if (part.fan_in == 0) return static_cast<float>(random.normal());
+  const auto in = static_cast<double>(part.fan_in), out = static_cast<double>(part.fan_out);
+  if (part.bias) return static_cast<float>((2 * random.uniform() - 1) / std::sqrt(in));
+  switch (init) {
+    case Init::xavier:
+      return static_cast<float>((2 * random.uniform() - 1) * std::sqrt(6 / (in + out)));
+    case Init::kaiming:
+      return static_cast<float>((2 * random.uniform() - 1) * std::sqrt(6 / in));
+    case Init::uniform:
+      return static_cast<float>(random.uniform());
+    case Init::normal:
+      return static_cast<float>(0.02 * random.normal());
+  }
+  return 0;
+}
+
+struct Widths {
+  std::size_t B, L, S, E, H, G, D, Dv;
+};
+
+Widths widths(const InitOptions& options) {
+  const auto count = [](const std::string& text, const char* flag) {
+    return static_cast<std::size_t>(parse_integer(text, flag, 1));
+  };
+  Widths w{};
+  w.B = count(options.batch, "--batch");
+  w.L = count(options.seq, "--seq");
+  w.S = options.cross.empty() ? w.L : count(options.cross, "--cross");
+  w.E = count(options.d_model, "--d-model");
+  w.H = count(options.heads, "--heads");
+  w.G = options.kv_heads.empty() ? w.H : count(options.kv_heads, "--kv-heads");
+  if (w.H % w.G != 0) {
+    throw Error(Complaint{.what = "query heads are no multiple of key/value heads",
+                          .where = "--kv-heads",
+                          .expected = "a divisor of H = " + std::to_string(w.H) + " as in --heads",
+                          .got = std::to_string(w.G)});
+  }
+  if (options.d_k.empty() && w.E % w.H != 0) {
+    throw Error(
+        Complaint{.what = "heads do not divide the width",
+                  .where = "--heads",
+                  .expected = "a divisor of E = " + std::to_string(w.E) + " as in --d-model",
+                  .got = std::to_string(w.H),
+                  .hint = "or give the width of a head with --d-k"});
+  }
+  w.D = options.d_k.empty() ? w.E / w.H : count(options.d_k, "--d-k");
+  w.Dv = options.d_v.empty() ? w.D : count(options.d_v, "--d-v");
+  return w;
+}
+
+std::vector<Part> parts(const InitOptions& options, const Widths& w) {
+  std::vector<Part> parts = {{"x", {w.B, w.L, w.E}}};
+  if (!options.cross.empty()) parts.push_back({"context", {w.B, w.S, w.E}});
+  const auto linear = [&](const std::string& role, std::size_t in, std::size_t out) {
+    parts.push_back({"w" + role, {in, out}, in, out});
+    if (options.bias) parts.push_back({"b" + role, {out}, in, out, true});
+  };
+  linear("q", w.E, w.H * w.D);
+  linear("k", w.E, w.G * w.D);
+  linear("v", w.E, w.G * w.Dv);
+  // Several heads are mixed again; one is the result itself.
+  if (w.H > 1) linear("o", w.H * w.Dv, w.E);
+  return parts;
+}
+
+void require_size(const std::vector<Part>& parts) {
+  for (const Part& part : parts) {
+    const auto count = checked_count(part.shape);
+    if (count && *count <= (std::size_t{1} << 40)) continue;
+    throw Error(Complaint{.what = "tensor too large",
+                          .where = part.name,
+                          .expected = "less than 2^40 elements",
+                          .got = shape_text(part.shape)});
+  }
+}
+
+void require_free_names(const InitOptions& options, const std::vector<Part>& parts) {
+  if (options.force) return;
+  namespace fs = std::filesystem;
+  std::vector<std::string> names = {"config.json"};
+  for (const Part& part : parts) names.push_back(part.name + ".npy");
+  for (const std::string& name : names) {
+    if (!fs::exists(fs::path(options.folder) / name)) continue;
+    throw Error(Complaint{.what = "the folder already holds a bundle",
+                          .where = (fs::path(options.folder) / name).string(),
+                          .expected = "a new folder",
+                          .got = "a file",
+                          .hint = "choose another folder, or --force to replace it"});
+  }
+}
+
+int run_init(const InitOptions& options) {
+  text_style(options.console);
+  const Widths w = widths(options);
+  const auto init = static_cast<Init>(
+      parse_choice(options.init, "--init", {"xavier", "kaiming", "uniform", "normal"}));
+  const auto seed = static_cast<std::uint64_t>(parse_integer(options.seed, "--seed", 0));
+  const std::vector<Part> files = parts(options, w);
+  require_size(files);
+  require_free_names(options, files);
+  make_folder(options.folder, "DIR");
+
+  const std::filesystem::path folder = options.folder;
+  std::string text;
+  Json written = Json::array();
+  for (const Part& part : files) {
+    Random random(seed, part.name);
+    auto tensor = Tensor<float, 1>::make({element_count(part.shape)});
+    for (float& value : tensor.elements()) value = draw(part, init, random);
+    const std::string file = (folder / (part.name + ".npy")).string();
+    write_npy(file, reshaped(as_array(tensor), part.shape));
+    text += file + " " + shape_text(part.shape) + "\n";
+    Json shape = Json::array();
+    for (const std::size_t axis : part.shape) shape.push(axis);
+    written.push(Json::object({{"file", file}, {"shape", shape}}));
+  }
+  OutputFile config((folder / "config.json").string());
+  config.write(
+      Json::object({{"heads", w.H}, {"kv-heads", w.G}, {"weight-order", "in-out"}}).dump());
+  config.commit();
+  text += (folder / "config.json").string() + "\n";
+  if (options.console.json) {
+    print(Json::object({{"schema", "qkv.init/1"},
+                        {"folder", options.folder},
+                        {"seed", static_cast<std::size_t>(seed)},
+                        {"files", written}})
+              .dump());
+  } else if (!options.console.quiet) {
+    print(text);
+  }
+  return done;
+}
+
+}  // namespace
+
+Action add_init(CLI::App& app) {
+  auto options = std::make_shared<InitOptions>();
+  app.add_option("DIR", options->folder, "The folder to make")->type_name("DIR")->required();
+  app.add_option("--batch", options->batch, "B (2)")->type_name("B");
+  app.add_option("--seq", options->seq, "L (4)")->type_name("L");
+  app.add_option("--d-model", options->d_model, "E, width of x (8)")->type_name("E");
+  app.add_option("--d-k", options->d_k, "D, width of a query and key head (E/H)")->type_name("D");
+  app.add_option("--d-v", options->d_v, "Dv, width of a value head (D)")->type_name("Dv");
+  app.add_option("--heads", options->heads, "H, query heads (1); several get an output weight")
+      ->type_name("H");
+  app.add_option("--kv-heads", options->kv_heads, "G, key/value heads (H)")->type_name("G");
+  app.add_flag("--bias", options->bias, "Biases too");
+  app.add_option("--cross", options->cross, "A context of S positions for cross-attention")
+      ->type_name("S");
+  app.add_option("--init", options->init, "How weights are drawn (xavier)")
+      ->type_name("xavier|kaiming|uniform|normal");
+  app.add_option("--seed", options->seed, "Same seed, same bytes, on every machine (0)")
+      ->type_name("N");
+  app.add_flag("--force", options->force, "Replace a bundle that is there");
+  add_console_options(app, options->console);
+  return [options] { return run_init(*options); };
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,189 @@
+// qkv run: attention in one pass, no (L,S) tensor held.
+#include "cli/run.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/common_options.hpp"
+#include "cli/console.hpp"
+#include "cli/describe.hpp"
+#include "cli/memory.hpp"
+#include "cli/numbers.hpp"
+#include "cli/outputs.hpp"
+#include "qkv/attention/stage_list.hpp"
+#include "qkv/base/text.hpp"
+#include "qkv/io/write.hpp"
+#include "qkv/kernels/kernel.hpp"
+
+namespace qkv::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct RunOptions {
+  CommonOptions common;
+  ConsoleOptions console;
+  std::string output, lse, present_k, present_v;
+  std::string time;
+  std::string kernel = "auto";
+};
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+template <class T>
+struct Timed {
+  OnePass<T> result;
+  std::vector<double> seconds;  ///< sorted, one per counted run
+};
+
+/// One run, or --time N of them after one that is not counted.
+template <class T>
+Timed<T> compute(const Problem<T>& problem, const Kernel& kernel, bool wants_lse,
+                 std::size_t runs) {
+  Timed<T> timed;
+  timed.result = attend_in_one_pass(problem, kernel, wants_lse);
+  for (std::size_t run = 0; run < runs; ++run) {
+    const auto start = Clock::now();
+    timed.result = attend_in_one_pass(problem, kernel, wants_lse);
+    timed.seconds.push_back(seconds_since(start));
+  }
+  std::ranges::sort(timed.seconds);
+  return timed;
+}
+
+std::size_t count_stdout(const RunOptions& options) {
+  std::size_t count = 0;
+  for (const std::string* path :
+       {&options.output, &options.lse, &options.present_k, &options.present_v})
+    count += *path == "-" ? 1 : 0;
+  return count;
+}
+
+/// out with the axes that the input had.
+template <class T>
+Array shown_out(const Tensor<T, 4>& out, const std::vector<StageShape>& shapes) {
+  return reshaped(as_array(out), shapes.back().shape);
+}
+
+std::string out_json(const RunOptions& options, const Request& request, const Sizes& sizes,
+                     const Array& out, const std::vector<StageShape>& shapes,
+                     const std::string& engine) {
+  StageRow row{.id = "out",
+               .is = shapes.back().is,
+               .shape = out.shape,
+               .dims = shapes.back().dims,
+               .dtype = out.dtype};
+  row.stats = stats_of(out);
+  row.bytes = static_cast<double>(element_count(out.shape) * size_of(out.dtype));
+  return run_json({headline(request, sizes), config_entries(request, sizes), {row}, {}},
+                  options.output, engine);
+}
+
+template <class T>
+int run_in(const RunOptions& options, const Request& request, const Sizes& sizes,
+           Clock::time_point started) {
+  const std::vector<StageShape> shapes = stage_shapes(request.inputs, request.settings, sizes);
+  const Kernel& kernel = choose_kernel(options.kernel, sizes, request.settings);
+  const std::size_t runs =
+      options.time.empty() ? 0 : static_cast<std::size_t>(parse_integer(options.time, "--time", 1));
+  require_memory(one_pass_memory(shapes, sizeof(T)), request, sizes);
+  use_threads(request, sizes);
+
+  const Problem<T> problem = make_problem<T>(request.inputs, request.settings);
+  for (const std::string& text : problem.notes) note(options.console, text);
+  TimeReport times;
+  times.read_s = seconds_since(started);
+
+  const Timed<T> timed = compute(problem, kernel, !options.lse.empty(), runs);
+  const Attended<T>& attended = timed.result.attended;
+  const Array out = shown_out(attended.out, shapes);
+
+  const auto write_started = Clock::now();
+  if (!options.output.empty()) write_npy(options.output, out);
+  if (!options.lse.empty()) {
+    Shape shape = timed.result.lse.shape();  // (B,H,L) without the axes that the input did not have
+    if (!sizes.has_heads) shape.erase(shape.begin() + 1);
+    if (!sizes.has_batch) shape.erase(shape.begin());
+    write_npy(options.lse, reshaped(as_array(timed.result.lse), shape));
+  }
+  if (!options.present_k.empty()) write_cache(options.present_k, attended.present_k, sizes);
+  if (!options.present_v.empty()) write_cache(options.present_v, attended.present_v, sizes);
+  times.write_s = seconds_since(write_started);
+
+  const bool stdout_taken = count_stdout(options) > 0;
+  if (runs > 0) {
+    times.compute_min_s = timed.seconds.front();
+    const std::size_t half = timed.seconds.size() / 2;
+    times.compute_median_s = timed.seconds.size() % 2 == 1
+                                 ? timed.seconds[half]
+                                 : (timed.seconds[half - 1] + timed.seconds[half]) / 2;
+    times.runs = runs;
+    times.gflops = operations(sizes) / times.compute_min_s / 1e9;
+    times.threads = request.threads;
+    times.engine = kernel.name;
+    const std::string text = options.console.json ? time_json(times) : time_text(times);
+    if (stdout_taken) {
+      std::fwrite(text.data(), 1, text.size(), stderr);
+    } else {
+      print(text);
+    }
+  } else if (options.console.json && !stdout_taken) {
+    print(out_json(options, request, sizes, out, shapes, std::string(kernel.name)));
+  } else if (options.output.empty() && !stdout_taken) {
+    print(numpy_text(out) + "\n");
+  }
+  return done;
+}
+
+int run_run(const RunOptions& options) {
+  const auto started = Clock::now();
+  text_style(options.console);
+  if (count_stdout(options) > 1) {
+    throw Error(Complaint{.what = "several outputs to standard output",
+                          .where = "-o, --lse, --present-k, --present-v",
+                          .expected = "one - at most"});
+  }
+  const Request request = read_request(options.common);
+  for (const std::string& text : request.notes) note(options.console, text);
+  const Sizes sizes = find_sizes(request.inputs, request.settings);
+  if (request.compute == Compute::f32) return run_in<float>(options, request, sizes, started);
+  return run_in<double>(options, request, sizes, started);
+}
+
+}  // namespace
+
+Action add_run(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  add_common_options(app, options->common);
+  app.add_option("-o,--output", options->output, "Write out as .npy; - is standard output")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_option("--lse", options->lse, "Write the natural log-sum-exp of masked, (B,H,L)")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_option("--present-k", options->present_k, "Write the grown cache of keys, (B,G,S,D)")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_option("--present-v", options->present_v, "Write the grown cache of values")
+      ->type_name("FILE")
+      ->group("Output");
+  app.add_option("--time", options->time,
+                 "Compute N times after a warm-up and report seconds and GFLOP/s")
+      ->type_name("N")
+      ->group("Output");
+  app.add_option("--kernel", options->kernel, "Which kernel computes: auto or reference (auto)")
+      ->type_name("NAME")
+      ->group("Resources");
+  add_console_options(app, options->console);
+  return [options] { return run_run(*options); };
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,60 @@
+// The inputs and conventions that every computing command takes, from flags, a bundle folder and a
+// weights file.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "qkv/attention/inputs.hpp"
+#include "qkv/attention/presets.hpp"
+#include "qkv/attention/settings.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace qkv::cli {
+
+/// The words as they were given, by the long name of their option ("input" is the positional X or
+/// DIR).
+struct CommonOptions {
+  std::map<std::string, std::string> values = {};
+  std::map<std::string, std::string> where = {};  ///< "--heads", or "heads in demo/config.json"
+  const CLI::App* app = nullptr;                  ///< knows the order in which they were given
+
+  bool has(const std::string& name) const { return values.contains(name); }
+  const std::string& at(const std::string& name) const { return values.at(name); }
+  std::string place(const std::string& name) const {
+    const auto found = where.find(name);
+    return found == where.end() ? "--" + name : found->second;
+  }
+};
+
+void add_common_options(CLI::App& app, CommonOptions& options);
+
+enum class Compute { f32, f64 };
+
+/// Everything a computing command starts from.
+struct Request {
+  Inputs inputs = {};
+  Settings settings = {};
+  Compute compute = Compute::f32;
+  std::size_t threads = 1;
+  double memory_limit = 0;  ///< bytes
+  bool memory_limit_given = false;
+  std::vector<std::string> notes = {};
+  std::vector<std::string> input_files =
+      {};  ///< paths that were read, so that no output lands on one by accident
+};
+
+/// Reads the bundle's config.json, opens every tensor (without touching its elements) and settles
+/// the preset.
+///
+/// throws  Error naming every flag and file that is wrong
+Request read_request(CommonOptions options);
+
+/// Bytes that one process may take: 80 % of what is free now.
+double default_memory_limit();
+
+}  // namespace qkv::cli

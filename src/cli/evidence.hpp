@@ -1,0 +1,50 @@
+// Evidence: what trace holds, in the form that the checks look at.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/common_options.hpp"
+#include "qkv/attention/pipeline.hpp"
+#include "qkv/checks/check.hpp"
+
+namespace qkv::cli {
+
+/// The stages that were held, with the rules and files they came from. `problem` and `request` must
+/// outlive it.
+template <class T>
+Evidence<T> trace_evidence(const Problem<T>& problem, const Request& request,
+                           const std::vector<std::pair<std::string, Tensor<T, 4>>>& held,
+                           const Attended<T>& attended) {
+  Evidence<T> evidence;
+  evidence.sizes = problem.sizes;
+  evidence.settings = problem.settings;
+  evidence.inputs = &request.inputs;
+  evidence.eps = epsilon(dtype_of<T>());
+  evidence.own = true;
+  evidence.x = problem.x;
+  evidence.v = attended.present_v;
+  evidence.stages = held;
+  const std::pair<const char*, Tensor<T, 4>*> roles[] = {
+      {"q", &evidence.q},           {"k", &evidence.k},           {"scores", &evidence.scores},
+      {"scaled", &evidence.scaled}, {"capped", &evidence.capped}, {"masked", &evidence.masked},
+      {"attn", &evidence.attn},     {"heads", &evidence.heads}};
+  for (const auto& [id, tensor] : held) {
+    for (const auto& [role, target] : roles) {
+      if (id == role) *target = tensor;
+    }
+    evidence.stage_bytes += static_cast<double>(tensor.size() * sizeof(T));
+    if (static_cast<double>(tensor.size() * sizeof(T)) > evidence.largest_bytes) {
+      evidence.largest_bytes = static_cast<double>(tensor.size() * sizeof(T));
+      evidence.largest_stage = id;
+    }
+  }
+  // One head without W_O: out is attn·v itself.
+  if (evidence.heads.empty()) evidence.heads = attended.out;
+  evidence.visibility = &problem.visibility;
+  evidence.memory_limit = request.memory_limit;
+  return evidence;
+}
+
+}  // namespace qkv::cli

@@ -1,0 +1,152 @@
+// Stats: blocks of values, each by two passes, joined as they come.
+#include "qkv/tensor/stats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "tensor/elements.hpp"
+
+namespace qkv {
+
+namespace {
+
+constexpr std::size_t block_size = 4096;
+
+/// Independent partial sums: nearer to pairwise summation than one running sum, and wide registers
+/// can hold them.
+constexpr std::size_t lanes = 8;
+using Lanes = std::array<double, lanes>;
+
+double total(const Lanes& lane) {
+  return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+/// sum over n of term(values[n])
+template <class Term>
+double sum_of(std::span<const double> values, Term term) {
+  Lanes lane{};
+  std::size_t n = 0;
+  for (; n + lanes <= values.size(); n += lanes) {
+    for (std::size_t i = 0; i < lanes; ++i) lane[i] += term(values[n + i]);
+  }
+  for (std::size_t i = 0; n < values.size(); ++n, ++i) lane[i] += term(values[n]);
+  return total(lane);
+}
+
+class Accumulator {
+ public:
+  void add(std::span<const double> values) {
+    stats_.count += values.size();
+    if (std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) {
+      return add_finite(values);
+    }
+    std::array<double, block_size> finite;
+    std::size_t count = 0;
+    for (const double value : values) {
+      if (std::isfinite(value)) {
+        finite[count++] = value;
+      } else if (std::isnan(value)) {
+        ++stats_.nan;
+      } else {
+        ++(value > 0 ? stats_.pos_inf : stats_.neg_inf);
+      }
+    }
+    add_finite({finite.data(), count});
+  }
+
+  Stats result() const {
+    Stats stats = stats_;
+    if (stats.finite == 0) {
+      stats.min = stats.max = stats.mean = stats.std = std::numeric_limits<double>::quiet_NaN();
+      return stats;
+    }
+    stats.mean = std::clamp(mean_ / unit_, stats.min, stats.max);
+    // No spread exceeds half the range, so rounding must not carry it there (or to infinity).
+    stats.std = std::min(std::sqrt(squares_ / static_cast<double>(stats.finite)) / unit_,
+                         stats.max / 2 - stats.min / 2);
+    return stats;
+  }
+
+ private:
+  void add_finite(std::span<const double> values) {
+    if (values.empty()) return;
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    stats_.min = stats_.finite == 0 ? *low : std::min(stats_.min, *low);
+    stats_.max = stats_.finite == 0 ? *high : std::max(stats_.max, *high);
+    count_in_small_units_if_huge();
+
+    const double unit = unit_;
+    const auto n = static_cast<double>(values.size());
+    const double rough = std::clamp(sum_of(values, [unit](double x) { return x * unit; }) / n,
+                                    *low * unit, *high * unit);
+    const double off = sum_of(values, [=](double x) { return x * unit - rough; });
+    const double squares = sum_of(values, [=](double x) {
+      const double deviation = x * unit - rough;
+      return deviation * deviation;
+    });
+    join(n, rough + off / n, std::max(squares - off * off / n, 0.0));
+    stats_.finite += values.size();
+  }
+
+  /// Values near 1e308 (a mask's lowest finite number) would overflow every sum. From the first
+  /// such block on, sums are kept in units of 2^600, in which smaller values no longer count.
+  void count_in_small_units_if_huge() {
+    constexpr double huge = 0x1p450;
+    if (unit_ != 1 || (stats_.max <= huge && stats_.min >= -huge)) return;
+    unit_ = 0x1p-600;
+    mean_ *= unit_;
+    squares_ *= unit_ * unit_;
+  }
+
+  /// The moments of two sets from those of each.
+  void join(double n, double mean, double squares) {
+    const auto before = static_cast<double>(stats_.finite);
+    const double apart = mean - mean_;
+    mean_ += apart * (n / (before + n));
+    squares_ += squares + apart * apart * (before * n / (before + n));
+  }
+
+  Stats stats_ = {};
+  double unit_ = 1;     ///< what values are multiplied by before they are summed
+  double mean_ = 0;     ///< of the finite values so far, in units
+  double squares_ = 0;  ///< sum of (x - mean)^2, in units squared
+};
+
+/// Values in blocks of the same size whatever they come from, so that equal values give equal
+/// stats. fill(first, count, out) converts a block.
+template <class Fill>
+Stats stats_by_block(std::size_t count, Fill fill) {
+  Accumulator accumulator;
+  std::array<double, block_size> block;
+  for (std::size_t first = 0; first < count; first += block_size) {
+    const std::size_t size = std::min(block_size, count - first);
+    fill(first, size, block.data());
+    accumulator.add({block.data(), size});
+  }
+  return accumulator.result();
+}
+
+}  // namespace
+
+Stats stats_of(std::span<const float> values) {
+  return stats_by_block(values.size(), [&](std::size_t first, std::size_t size, double* out) {
+    std::copy_n(values.data() + first, size, out);
+  });
+}
+
+Stats stats_of(std::span<const double> values) {
+  return stats_by_block(values.size(), [&](std::size_t first, std::size_t size, double* out) {
+    std::copy_n(values.data() + first, size, out);
+  });
+}
+
+Stats stats_of(const Array& array) {
+  const Elements elements(array);
+  return stats_by_block(elements.count(), [&](std::size_t first, std::size_t size, double* out) {
+    elements.copy(first, size, out);
+  });
+}
+
+}  // namespace qkv
