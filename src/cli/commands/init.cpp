@@ -136,6 +136,15 @@ void require_free_names(const InitOptions& options, const std::vector<Part>& par
   }
 }
 
+/// Only what is not the default, so that q, k and v given by flag bring heads of their own.
+Json config_of(const Widths& w) {
+  Json config = Json::object();
+  if (w.H > 1) config.add("heads", w.H);
+  if (w.G != w.H) config.add("kv-heads", w.G);
+  config.add("weight-order", "in-out");
+  return config;
+}
+
 int run_init(const InitOptions& options) {
   text_style(options.console);
   const Widths w = widths(options);
