@@ -121,8 +121,8 @@ Problem<T> make_problem(const Inputs& inputs, const Settings& settings) {
   }
   if (inputs.wo) problem.output = linear<T>(*inputs.wo, orders.wo, inputs.bo);
   if (inputs.past_k) {
-    problem.past_k = as_rank<T, 4>(with_batch(inputs.past_k->array, sizes.has_batch));
-    problem.past_v = as_rank<T, 4>(with_batch(inputs.past_v->array, sizes.has_batch));
+    problem.past_k = as_rank<T, 4>(with_batch(inputs.past_k->array, sizes.cache_has_batch));
+    problem.past_v = as_rank<T, 4>(with_batch(inputs.past_v->array, sizes.cache_has_batch));
   }
   if (settings.rope_base) read_positions(inputs, problem);
   problem.visibility = read_visibility<T>(inputs, settings, sizes);

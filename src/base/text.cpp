@@ -32,6 +32,12 @@ std::size_t utf8_length(std::string_view bytes, std::size_t at) {
   for (std::size_t i = 1; i < length; ++i) {
     if ((static_cast<unsigned char>(bytes[at + i]) & 0xc0) != 0x80) return 0;
   }
+  // Longer forms than needed, surrogates and points beyond U+10FFFF.
+  const auto second = length > 2 ? static_cast<unsigned char>(bytes[at + 1]) : 0;
+  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) {
+    return 0;
+  }
   return length;
 }
 

@@ -22,7 +22,7 @@ void require_no_input(const std::string& output, const std::vector<std::string>&
 template <class T>
 void write_cache(const std::string& path, const Tensor<T, 4>& cache, const Sizes& sizes) {
   Shape shape = cache.shape();
-  if (!sizes.has_batch) shape.erase(shape.begin());
+  if (!sizes.cache_has_batch) shape.erase(shape.begin());
   write_npy(path, reshaped(as_array(cache), shape));
 }
 

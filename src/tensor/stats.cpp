@@ -62,7 +62,7 @@ class Accumulator {
       stats.min = stats.max = stats.mean = stats.std = std::numeric_limits<double>::quiet_NaN();
       return stats;
     }
-    stats.mean = std::clamp(mean_ / unit_, stats.min, stats.max);
+    stats.mean = std::clamp((near_mean_ + mean_) / unit_, stats.min, stats.max);
     // No spread exceeds half the range, so rounding must not carry it there (or to infinity).
     stats.std = std::min(std::sqrt(squares_ / static_cast<double>(stats.finite)) / unit_,
                          stats.max / 2 - stats.min / 2);
@@ -86,7 +86,8 @@ class Accumulator {
       const double deviation = x * unit - rough;
       return deviation * deviation;
     });
-    join(n, rough + off / n, std::max(squares - off * off / n, 0.0));
+    if (stats_.finite == 0) near_mean_ = rough;
+    join(n, (rough - near_mean_) + off / n, std::max(squares - off * off / n, 0.0));
     stats_.finite += values.size();
   }
 
@@ -96,6 +97,7 @@ class Accumulator {
     constexpr double huge = 0x1p450;
     if (unit_ != 1 || (stats_.max <= huge && stats_.min >= -huge)) return;
     unit_ = 0x1p-600;
+    near_mean_ *= unit_;
     mean_ *= unit_;
     squares_ *= unit_ * unit_;
   }
@@ -109,9 +111,10 @@ class Accumulator {
   }
 
   Stats stats_ = {};
-  double unit_ = 1;     ///< what values are multiplied by before they are summed
-  double mean_ = 0;     ///< of the finite values so far, in units
-  double squares_ = 0;  ///< sum of (x - mean)^2, in units squared
+  double unit_ = 1;       ///< what values are multiplied by before they are summed
+  double near_mean_ = 0;  ///< rough mean of the first block: means are kept as distances from it
+  double mean_ = 0;       ///< of the finite values so far less near_mean_, in units
+  double squares_ = 0;    ///< sum of (x - mean)^2, in units squared
 };
 
 /// Values in blocks of the same size whatever they come from, so that equal values give equal

@@ -1,4 +1,5 @@
-// Prints every name that the manual must explain: "stage scores", "check softmax.row_sum", a line each.
+// Prints every name that the manual must explain: "stage scores", "check softmax.row_sum", a line
+// each.
 #include <cstdio>
 #include <string>
 

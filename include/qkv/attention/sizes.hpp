@@ -28,8 +28,9 @@ struct Sizes {
   bool projects = false;     ///< q, k, v are made from x
   bool has_context = false;  ///< k and v are made from a context
   bool has_wo = false;
-  bool has_batch = true;   ///< the input had a B axis
-  bool has_heads = false;  ///< stages show an H axis: H > 1, or q, k, v came with one
+  bool has_batch = true;        ///< the input had a B axis
+  bool cache_has_batch = true;  ///< the cache has a B axis, also where the rest has none
+  bool has_heads = false;       ///< stages show an H axis: H > 1, or q, k, v came with one
   bool rank_four = false;  ///< q came with rank 4: without W_O, out is heads in the given layout
 
   std::size_t new_keys() const { return S - P; }

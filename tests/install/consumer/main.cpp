@@ -1,4 +1,5 @@
-// Attention of two queries over three keys through the installed library; the weights are known from paper.
+// Attention of two queries over three keys through the installed library; the weights are known
+// from paper.
 #include <cmath>
 #include <cstdio>
 #include <qkv/attention/pipeline.hpp>
@@ -15,11 +16,10 @@ int main() {
   inputs.k = qkv::NamedArray{.array = qkv::as_array(k), .where = "k"};
   inputs.v = qkv::NamedArray{.array = qkv::as_array(v), .where = "v"};
   double weight = 0;
-  const auto done = qkv::attend<double>(
-      qkv::make_problem<double>(inputs, {}),
-      [&](std::string_view stage, qkv::Tensor<double, 4>& value) {
-        if (stage == "attn") weight = value(0, 0, 0, 0);
-      });
+  const auto done = qkv::attend<double>(qkv::make_problem<double>(inputs, {}),
+                                        [&](std::string_view stage, qkv::Tensor<double, 4>& value) {
+                                          if (stage == "attn") weight = value(0, 0, 0, 0);
+                                        });
   const double out = done.out.elements()[2];
   std::printf("%.7f %.7f\n", weight, out);
   // e^0.7071068 / (2 e^0.7071068 + 1), and the first column of the second query's output.
