@@ -129,7 +129,7 @@ std::string split_file(const std::string& argument) {
   return argument.substr(0, std::min(argument.find('['), argument.rfind(':')));
 }
 
-void add_bundle(const std::string& folder, CommonOptions& options) {
+void add_bundle(std::string folder, CommonOptions& options) {
   const CommonOptions flags = options;
   options.values.erase("input");
   for (const char* key :
@@ -141,7 +141,7 @@ void add_bundle(const std::string& folder, CommonOptions& options) {
   add_config(folder, flags, options);
 }
 
-void add_weights_folder(const std::string& folder, CommonOptions& options) {
+void add_weights_folder(std::string folder, CommonOptions& options) {
   const CommonOptions flags = options;
   for (const char* key : {"wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo", "wqkv", "bqkv"})
     add_file(folder, key, flags, options);

@@ -11,12 +11,12 @@ namespace qkv::cli {
 /// options from config.json. File names in config.json are relative to the bundle.
 ///
 /// throws  Error: config.json is no JSON object, or holds an unknown option
-void add_bundle(const std::string& folder, CommonOptions& options);
+void add_bundle(std::string folder, CommonOptions& options);
 
 /// "a.npz:k[0]" -> "a.npz": the file that a tensor argument names.
 std::string split_file(const std::string& argument);
 
 /// Adds the weights of a folder (wq.npy ... bo.npy) where no flag names them.
-void add_weights_folder(const std::string& folder, CommonOptions& options);
+void add_weights_folder(std::string folder, CommonOptions& options);
 
 }  // namespace qkv::cli

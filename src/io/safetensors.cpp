@@ -120,12 +120,12 @@ File open(const Bytes& bytes, const std::string& where) {
   const std::size_t length = header_length(bytes);
   if (length > longest_header) {
     const Kind kind = kind_of(bytes.data, bytes.size);
-    throw Error(
-        Complaint{.what = "absurd header length of .safetensors",
-                  .where = where,
-                  .expected = "at most " + std::to_string(longest_header) + " bytes",
-                  .got = std::to_string(length) + " (the file begins with " + kind.what + ")",
-                  .hint = kind.hint});
+    throw Error(Complaint{.what = "not a .safetensors file",
+                          .where = where,
+                          .expected = "a header length of at most " +
+                                      std::to_string(longest_header) + " bytes at its start",
+                          .got = kind.what,
+                          .hint = kind.hint});
   }
   if (length > bytes.size - length_size) {
     throw Error(Complaint{.what = "truncated .safetensors",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "qkv/base/json.hpp"
+#include "qkv/report/report.hpp"
 #include "qkv/tensor/stats.hpp"
 
 namespace qkv {
@@ -37,5 +38,11 @@ inline void add_stats(Json& object, const Stats& stats) {
   object.add("min", stats.min).add("max", stats.max).add("mean", stats.mean).add("std", stats.std);
   object.add("nan", stats.nan).add("pos_inf", stats.pos_inf).add("neg_inf", stats.neg_inf);
 }
+
+/// The object "config" of every report.
+Json config_json(const std::vector<ConfigEntry>& entries);
+
+/// One item of "stages".
+Json stage_json(const StageRow& row);
 
 }  // namespace qkv

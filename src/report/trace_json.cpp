@@ -7,35 +7,6 @@ namespace qkv {
 
 namespace {
 
-Json config_json(const std::vector<ConfigEntry>& entries) {
-  Json config = Json::object();
-  for (const ConfigEntry& entry : entries) {
-    switch (entry.kind) {
-      case ConfigEntry::Kind::text:
-        config.add(entry.key, entry.text);
-        break;
-      case ConfigEntry::Kind::number:
-        config.add(entry.key, json_number(entry.number));
-        break;
-      case ConfigEntry::Kind::flag:
-        config.add(entry.key, entry.flag);
-        break;
-    }
-  }
-  return config;
-}
-
-Json stage_json(const StageRow& row) {
-  Json stage = Json::object();
-  stage.add("name", row.id)
-      .add("shape", json_array(row.shape))
-      .add("dims", json_array(row.dims))
-      .add("dtype", name(row.dtype))
-      .add("bytes", json_number(row.bytes));
-  add_stats(stage, row.stats);
-  return stage;
-}
-
 Json check_json(const CheckResult& check) {
   Json object = Json::object();
   object.add("id", check.id)

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "qkv/attention/inputs.hpp"
@@ -32,8 +33,8 @@ struct CheckResult {
   std::string hint = {};     ///< one way to mend it
 };
 
-/// Everything that a check may look at. Empty tensors were not given. All by head: (B,H,L,.) and
-/// (B,G,S,.).
+/// Everything that a check may look at; each part may be missing. Empty tensors were not given. All
+/// by head: (B,H,L,.) and (B,G,S,.), and of sizes that agree with each other and with `visibility`.
 template <class T>
 struct Evidence {
   Sizes sizes = {};  ///< B, H, G, L, S, D (0: not known), Dv
@@ -86,6 +87,10 @@ struct Check {
 
 /// All checks, by step.
 std::span<const Check> check_list();
+
+/// Runs one check of the list; its id and step are those of the list.
+template <class T>
+CheckResult run_check(const Check& check, const Evidence<T>& evidence);
 
 /// Runs every check of the list, in order.
 template <class T>

@@ -67,8 +67,10 @@ std::string trace_json(const TraceReport& report);  ///< schema qkv.trace/1
 std::string shapes_text(const TraceReport& report, const TextStyle& style);
 std::string shapes_json(const TraceReport& report);  ///< schema qkv.shapes/1
 
-/// What run --json prints where no tensor goes to standard output: schema qkv.run/1. `output` is the file written, or "".
-std::string run_json(const TraceReport& report, const std::string& output, const std::string& engine);
+/// What run --json prints where no tensor goes to standard output: schema qkv.run/1. `output` is
+/// the file written, or "".
+std::string run_json(const TraceReport& report, const std::string& output,
+                     const std::string& engine);
 
 struct StatsRow {
   std::string name;  ///< as the user wrote it

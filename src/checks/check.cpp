@@ -1,0 +1,47 @@
+// Running the checks of the list.
+#include "qkv/checks/check.hpp"
+
+#include <type_traits>
+
+namespace qkv {
+
+std::string_view name(Status status) {
+  switch (status) {
+    case Status::pass:
+      return "pass";
+    case Status::warn:
+      return "warn";
+    case Status::fail:
+      return "fail";
+    case Status::skip:
+      return "skip";
+  }
+  return "?";
+}
+
+template <class T>
+CheckResult run_check(const Check& check, const Evidence<T>& evidence) {
+  CheckResult result;
+  if constexpr (std::is_same_v<T, float>) {
+    result = check.run_float(evidence);
+  } else {
+    result = check.run_double(evidence);
+  }
+  result.id = check.id;
+  result.step = check.step;
+  return result;
+}
+
+template <class T>
+std::vector<CheckResult> run_checks(const Evidence<T>& evidence) {
+  std::vector<CheckResult> results;
+  for (const Check& check : check_list()) results.push_back(run_check(check, evidence));
+  return results;
+}
+
+template CheckResult run_check(const Check&, const Evidence<float>&);
+template CheckResult run_check(const Check&, const Evidence<double>&);
+template std::vector<CheckResult> run_checks(const Evidence<float>&);
+template std::vector<CheckResult> run_checks(const Evidence<double>&);
+
+}  // namespace qkv

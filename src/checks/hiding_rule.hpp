@@ -1,0 +1,17 @@
+// Which rule hides a key from a query, in words.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "qkv/checks/check.hpp"
+
+namespace qkv::checks {
+
+/// "the causal rule", "the padding", "the mask and the window": every rule that hides key j from
+/// query i.
+template <class T>
+std::string hiding_rule(const Visibility<T>& visibility, std::size_t b, std::size_t h,
+                        std::size_t i, std::size_t j);
+
+}  // namespace qkv::checks

@@ -1,0 +1,35 @@
+// JSON parts: the configuration, and one stage.
+#include "report/json_parts.hpp"
+
+namespace qkv {
+
+Json config_json(const std::vector<ConfigEntry>& entries) {
+  Json config = Json::object();
+  for (const ConfigEntry& entry : entries) {
+    switch (entry.kind) {
+      case ConfigEntry::Kind::text:
+        config.add(entry.key, entry.text);
+        break;
+      case ConfigEntry::Kind::number:
+        config.add(entry.key, json_number(entry.number));
+        break;
+      case ConfigEntry::Kind::flag:
+        config.add(entry.key, entry.flag);
+        break;
+    }
+  }
+  return config;
+}
+
+Json stage_json(const StageRow& row) {
+  Json stage = Json::object();
+  stage.add("name", row.id)
+      .add("shape", json_array(row.shape))
+      .add("dims", json_array(row.dims))
+      .add("dtype", name(row.dtype))
+      .add("bytes", json_number(row.bytes));
+  add_stats(stage, row.stats);
+  return stage;
+}
+
+}  // namespace qkv
