@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-# make_golden.py: writes golden/grid.* and golden/documents.*, what PyTorch in float64 gives for attention, stage by stage.
+# make_golden.py: writes golden/grid.* and golden/documents.*, attention as PyTorch in float64 computes it.
 #
 # A .json lists the cases: settings, recipes of the inputs (see golden/draw.py) and, per stage,
 # [name, shape in the pipeline, shape shown, where its numbers start in the .npy, [-Inf, NaN, fills, zeros]].
 # The .npy holds per stage: sum, sum of sizes, sum weighted by hashed values, greatest and summed error bound
-# (golden/reference.py), then the values of all elements or, of more than `sampled`, those at hashed positions.
+# (golden/reference.py), then the values of all elements or, of more than `sampled`, at hashed positions.
 # The sums leave out what is not finite or a fill (size 1e8 and more).
 import collections
 import json
@@ -36,11 +36,13 @@ class Golden:
         assert not np.isposinf(flat).any() and np.isfinite(error).all(), stage
         plain = np.isfinite(flat) & (abs(flat) < 1e8)
         summed, n = np.where(plain, flat, 0.0), np.arange(flat.size)
-        numbers = [math.fsum(summed), math.fsum(abs(summed)), math.fsum(summed * hashed_values(tag, n)), error.max(), math.fsum(error[plain])]
-        at = n if flat.size <= self.sampled else hashed(tag + 1, np.arange(self.sampled)).astype(np.int64) % flat.size
-        counts = [np.isneginf(flat).sum(), np.isnan(flat).sum(), (np.isfinite(flat) & ~plain).sum(), (flat == 0).sum()]
-        row = [stage, list(num.value.shape), shown, len(self.numbers), [int(count) for count in counts]]
-        self.numbers += numbers + list(flat[at])
+        sums = [math.fsum(summed), math.fsum(abs(summed)), math.fsum(summed * hashed_values(tag, n))]
+        at = n
+        if flat.size > self.sampled:
+            at = hashed(tag + 1, np.arange(self.sampled)).astype(np.int64) % flat.size
+        counted = (np.isneginf(flat), np.isnan(flat), np.isfinite(flat) & ~plain, flat == 0)
+        row = [stage, list(num.value.shape), shown, len(self.numbers), [int(c.sum()) for c in counted]]
+        self.numbers += sums + [error.max(), math.fsum(error[plain])] + list(flat[at])
         return row
 
     def add(self, name, settings, inputs, given):
@@ -76,7 +78,8 @@ def against_sdpa(draw, given, stages, present):
     bias = torch.zeros(hidden.shape, dtype=torch.float64) if added is None else added
     bias = bias.masked_fill(hidden, -math.inf)
     options = {"attn_mask": bias}
-    if s.get("causal") and draw.L == draw.S and not {"mask", "key_padding", "lengths"} & set(given) and "window" not in s:
+    others = {"mask", "key_padding", "lengths"} & set(given) or "window" in s
+    if s.get("causal") and draw.L == draw.S and not draw.P and not others:
         options = {"is_causal": True}
     sdpa = getattr(torch.nn.functional, "scaled_dot_product_attention", None)
     private = getattr(torch.nn.functional, "_scaled_dot_product_attention", None)  # PyTorch 1.13
@@ -88,7 +91,7 @@ def against_sdpa(draw, given, stages, present):
 
 
 def against_mha(draw, given, stages):
-    """torch.nn.functional.multi_head_attention_forward from the raw inputs, its masks made from the raw masks."""
+    """torch's multi_head_attention_forward from the raw inputs, its masks made from the raw masks."""
     s, (B, H, L, S) = draw.settings, (draw.B, draw.H, draw.L, draw.S)
     if draw.mode != "mha" or "window" in s or s.get("causal_align") or s.get("fill") == -4.0:
         return 0
@@ -112,9 +115,10 @@ def against_mha(draw, given, stages):
     zero = torch.zeros(width, dtype=torch.float64)
     biases = torch.cat([given.get(n, zero) for n in ("bq", "bk", "bv")])
     out, attn = torch.nn.functional.multi_head_attention_forward(
-        x, context, context, width, H, None, biases, None, None, False, 0.0, given["wo"].T, given.get("bo"), training=False,
-        key_padding_mask=padding, need_weights=True, attn_mask=mask.reshape(B * H, L, S), use_separate_proj_weight=True,
-        q_proj_weight=given["wq"].T, k_proj_weight=given["wk"].T, v_proj_weight=given["wv"].T, average_attn_weights=False)
+        x, context, context, width, H, None, biases, None, None, False, 0.0, given["wo"].T, given.get("bo"),
+        training=False, key_padding_mask=padding, need_weights=True, attn_mask=mask.reshape(B * H, L, S),
+        use_separate_proj_weight=True, q_proj_weight=given["wq"].T, k_proj_weight=given["wk"].T,
+        v_proj_weight=given["wv"].T, average_attn_weights=False)
     # A row that sees nothing is NaN there; only the others have one agreed value.
     seen = ~attn.isnan().any(-1)
     agree(attn[seen], stages["attn"].value[seen])
@@ -130,7 +134,8 @@ def against_loops(given, settings, stages):
     looped = attention_by_loops({n: t.numpy() for n, t in given.items()}, settings)
     assert list(looped) == list(stages)
     for stage, num in stages.items():
-        want, got, bound = torch.from_numpy(looped[stage]), num.value, num.error * torch.finfo(torch.float64).eps
+        want, got = torch.from_numpy(looped[stage]), num.value
+        bound = num.error * torch.finfo(torch.float64).eps
         near = (got == want) | (got.isnan() & want.isnan()) | ((got - want).abs() <= bound)
         assert got.shape == want.shape and near.all(), stage
     return 1
@@ -155,10 +160,10 @@ def make_grid():
         seen["checked by loops"] += against_loops(given, settings, stages)
         seen["checked by sdpa"] += against_sdpa(draw, given, stages, present)
         seen["checked by mha"] += against_mha(draw, given, stages)
-    rare = {name: count for name, count in seen.items() if count < 5 and "=" not in name and "rank" not in name}
+    rare = {n: count for n, count in seen.items() if count < 5 and "=" not in n and "rank" not in n}
     assert not rare, rare
-    assert all(seen[f"{axis}={size}"] >= 5 for axis in ("L", "S", "D", "Dv") for size in (1, 15, 64, 65)), seen
-    assert seen["L=129"] >= 5 and seen["S=129"] >= 5, seen
+    edges = [f"{axis}={size}" for axis in ("L", "S", "D", "Dv") for size in (1, 15, 64, 65)]
+    assert all(seen[edge] >= 5 for edge in edges + ["L=129", "S=129"]), seen
     golden.write("grid")
     print(", ".join(f"{name}: {count}" for name, count in sorted(seen.items())))
 
@@ -167,35 +172,50 @@ def recipe(shape, tag, divide=1, dtype="float32", **more):
     return {"shape": list(shape), "dtype": dtype, "tag": tag, "divide": divide, **more}
 
 
+def weights(tag, E, D, Dv, divide, out_in=False):
+    shapes = {"wq": (E, D), "wk": (E, D), "wv": (E, Dv)}
+    return {n: recipe(s[::-1] if out_in else s, tag + at, divide) for at, (n, s) in enumerate(shapes.items())}
+
+
+def biases(tag, D, Dv):
+    return {n: recipe((width,), tag + at, 4) for at, (n, width) in enumerate((("bq", D), ("bk", D), ("bv", Dv)))}
+
+
 def make_documents():
-    """The examples of the two tutorials that the program comes from, each against a module written as they write it."""
+    """The examples of the two tutorials that the program comes from, each against a module as they write it."""
     golden = Golden(512)
     lower = {"shape": [10, 10], "dtype": "int64", "data": torch.ones(10, 10).tril().long().reshape(-1).tolist()}
-    weights = lambda tag, E, D, Dv, divide: {"wq": recipe((E, D), tag, divide), "wk": recipe((E, D), tag + 1, divide), "wv": recipe((E, Dv), tag + 2, divide)}
-    linears = lambda tag, E, D, Dv, divide: {n: {**r, "shape": r["shape"][::-1]} for n, r in weights(tag, E, D, Dv, divide).items()}
-    biases = lambda tag, D, Dv: {"bq": recipe((D,), tag, 4), "bk": recipe((D,), tag + 1, 4), "bv": recipe((Dv,), tag + 2, 4)}
     cases = {
         "batch": ({}, {"x": recipe((2, 4, 8), 90001), **weights(90002, 8, 4, 8, 2)}),
-        "linear layers": ({"weight_order": "out_in"}, {"x": recipe((2, 4, 8), 90011), **linears(90012, 8, 4, 8, 2), **biases(90015, 4, 8)}),
+        "linear layers": ({"weight_order": "out_in"}, {
+            "x": recipe((2, 4, 8), 90011), **weights(90012, 8, 4, 8, 2, out_in=True), **biases(90015, 4, 8)}),
         "sentence": ({}, {"x": recipe((6, 3), 90021), **weights(90022, 3, 2, 4, 2)}),
-        "enhanced": ({"fill": -1e9, "scale": 0.5}, {"x": recipe((10, 8), 90031), **weights(90032, 8, 4, 8, 2), "mask": lower}),
-        "heads": ({"heads": 8}, {"x": recipe((1, 3, 512), 90041), **weights(90042, 512, 512, 512, 16), "wo": recipe((512, 512), 90045, 16)}),
-        "cross": ({}, {"x": recipe((2, 4, 8), 90051), "context": recipe((2, 7, 8), 90052), **weights(90053, 8, 4, 8, 2)}),
+        "enhanced": ({"fill": -1e9, "scale": 0.5}, {
+            "x": recipe((10, 8), 90031), **weights(90032, 8, 4, 8, 2), "mask": lower}),
+        "heads": ({"heads": 8}, {
+            "x": recipe((1, 3, 512), 90041), **weights(90042, 512, 512, 512, 16),
+            "wo": recipe((512, 512), 90045, 16)}),
+        "cross": ({}, {
+            "x": recipe((2, 4, 8), 90051), "context": recipe((2, 7, 8), 90052), **weights(90053, 8, 4, 8, 2)}),
     }
     for name, (settings, inputs) in cases.items():
-        given = {n: made(r).T if n[0] == "w" and settings.get("weight_order") else made(r) for n, r in inputs.items()}
+        given = {n: made(r) for n, r in inputs.items()}
+        if "weight_order" in settings:
+            given = {n: t.T if n[0] == "w" else t for n, t in given.items()}
         stages, _ = golden.add(name, settings, inputs, given)
         agree(as_the_tutorials_do(given, settings), stages["out"].value.squeeze(1))
     golden.write("documents")
 
 
 def as_the_tutorials_do(given, settings):
-    """Single heads in a list, each softmax(q k^T / d**0.5) v with what is 0 in the mask filled by -1e9; then joined."""
+    """Single heads in a list: softmax(q k^T / d**0.5) v with -1e9 where the mask is 0; then joined."""
     x, outs, H = given["x"], [], settings.get("heads", 1)
     x = x if x.dim() == 3 else x[None]
     context = given.get("context", x)
-    for wq, wk, wv, h in zip(*(given[n].chunk(H, 1) for n in ("wq", "wk", "wv")), range(H)):
-        q, k, v = x @ wq + given.get("bq", 0), context @ wk + given.get("bk", 0), context @ wv + given.get("bv", 0)
+    for wq, wk, wv in zip(*(given[n].chunk(H, 1) for n in ("wq", "wk", "wv"))):
+        q = x @ wq + given.get("bq", 0)
+        k = context @ wk + given.get("bk", 0)
+        v = context @ wv + given.get("bv", 0)
         scores = q @ k.transpose(1, 2) / k.shape[-1] ** 0.5
         if "mask" in given:
             scores = scores.masked_fill(given["mask"] == 0, -1e9)

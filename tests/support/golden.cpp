@@ -1,6 +1,7 @@
 // Golden cases: reading them, making their inputs and judging a stage by them.
 #include "support/golden.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>

@@ -42,8 +42,9 @@ class Draw:
         self.number, self.rng, self.mode = number, rng, mode
         self.settings, self.inputs, self.stored_out_in, self.words = {}, {}, False, [mode]
         self.draw_sizes()
-        {"x": self.draw_projected, "context": self.draw_projected, "fused": self.draw_fused, "mha": self.draw_mha}.get(
-            mode, self.draw_given)()
+        draw_inputs = {"x": self.draw_projected, "context": self.draw_projected, "fused": self.draw_fused,
+                       "mha": self.draw_mha}
+        draw_inputs.get(mode, self.draw_given)()
         if self.P:
             rank = (self.B,) if self.batched or self.chance(0.5) else ()
             self.add("past_k", rank + (self.G, self.P, self.D))
@@ -59,15 +60,17 @@ class Draw:
         return self.number * 64 + TENSORS.index(name)
 
     def add(self, name, shape, divide=1, **recipe):
-        recipe = {"shape": list(shape), "dtype": recipe.pop("dtype", self.rng.choice(["float32", "float32", "float64", "float16"])),
-                  "tag": self.tag(name), **({"divide": divide} if divide != 1 else {}), **recipe}
+        dtype = recipe.pop("dtype", self.rng.choice(["float32", "float32", "float64", "float16"]))
+        recipe = {"shape": list(shape), "dtype": dtype, "tag": self.tag(name), **recipe}
+        if divide != 1:
+            recipe["divide"] = divide
         if len(shape) > 1 and self.chance(0.1):
             recipe["order"] = "F"
         self.inputs[name] = recipe
 
     def draw_sizes(self):
         rng, small, edges = self.rng, [1, 2, 3, 4, 5, 6, 7, 9], [1, 15, 16, 64, 65, 129]
-        length = lambda: rng.choice(edges) if self.chance(0.3) else rng.choice(small)
+        length = lambda: rng.choice(edges if self.chance(0.3) else small)
         while True:
             self.B, self.G, ratio = rng.choice([1, 2, 3]), rng.choice([1, 1, 2, 3]), rng.choice([1, 1, 2, 3])
             self.batched = self.mode not in ("q2",) and self.chance(0.8)
@@ -79,11 +82,12 @@ class Draw:
             self.S_new = self.L if self.mode in ("x", "fused") or self.chance(0.3) else length()
             self.P = rng.choice([1, 2, 5, 15, 64]) if self.chance(0.3) and self.mode != "mha" else 0
             self.S = self.S_new + self.P
-            width = lambda: rng.choice([1, 15, 16, 64, 65]) if self.chance(0.25) else rng.choice([2, 3, 4, 5, 6, 8])
+            width = lambda: rng.choice([1, 15, 16, 64, 65] if self.chance(0.25) else [2, 3, 4, 5, 6, 8])
             self.D, self.Dv = width(), width()
-            self.E, self.E_context, self.E_out = (rng.choice([1, 3, 8, 10, 12, 15, 16, 24, 65]) for _ in range(3))
+            self.E, self.E_context, self.E_out = rng.choices([1, 3, 8, 10, 12, 15, 16, 24, 65], k=3)
             scores = self.B * self.H * self.L * self.S
-            projections = self.B * (self.L + self.S_new) * (self.E + self.E_out) * self.H * max(self.D, self.Dv)
+            widths = (self.E + self.E_out) * self.H * max(self.D, self.Dv)
+            projections = self.B * (self.L + self.S_new) * widths
             if scores <= 40_000 and scores * (self.D + self.Dv) <= 700_000 and projections <= 700_000:
                 return
 
@@ -129,7 +133,9 @@ class Draw:
         self.draw_heads()
         self.draw_sources()
         all_biased = self.rng.choice([0, 0.5, 1])
-        for name, n_in, n_out in (("q", self.E, self.H * self.D), ("k", self.E_context, self.G * self.D), ("v", self.E_context, self.G * self.Dv)):
+        widths = {"q": (self.E, self.H * self.D), "k": (self.E_context, self.G * self.D),
+                  "v": (self.E_context, self.G * self.Dv)}
+        for name, (n_in, n_out) in widths.items():
             self.weight("w" + name, n_in, n_out)
             self.bias("b" + name, n_out, all_biased)
         self.draw_output(0.6)
@@ -151,7 +157,8 @@ class Draw:
 
     def draw_mha(self):
         """What torch.nn.MultiheadAttention can do: out-in, E = H*D, biases all or none."""
-        self.G, self.Dv, self.E, self.E_out, self.stored_out_in = self.H, self.D, self.H * self.D, self.H * self.D, True
+        self.G, self.Dv, self.stored_out_in = self.H, self.D, True
+        self.E = self.E_out = self.H * self.D
         self.draw_heads()
         self.draw_sources()
         biased = self.rng.choice([0, 1])
@@ -161,7 +168,8 @@ class Draw:
         self.state_order()
 
     def draw_given(self):
-        (B, H, G, L, S, D, Dv) = (self.B, self.H, self.G, self.L, self.S_new, self.D, self.Dv)
+        B, H, G = self.B, self.H, self.G
+        by_head = [(self.L, H, self.D), (self.S_new, G, self.D), (self.S_new, G, self.Dv)]
         if self.mode == "q4":
             self.batched = True
             blhd = self.chance(0.5)
@@ -171,11 +179,11 @@ class Draw:
             if self.chance(0.5):
                 self.settings["heads"], self.settings["kv_heads"] = H, G
             self.words.append(f"H{H}G{G}")
-            shapes = [(B, n, h, d) if blhd else (B, h, n, d) for n, h, d in ((L, H, D), (S, G, D), (S, G, Dv))]
+            shapes = [(B, n, h, d) if blhd else (B, h, n, d) for n, h, d in by_head]
         else:
             self.batched = self.mode == "q3"
             self.draw_heads()
-            shapes = [((B,) if self.batched else ()) + (n, width) for n, width in ((L, H * D), (S, G * D), (S, G * Dv))]
+            shapes = [((B,) if self.batched else ()) + (n, h * d) for n, h, d in by_head]
         for name, shape in zip("qkv", shapes):
             self.add(name, shape)
         self.stored_out_in = self.chance(0.5)
@@ -195,7 +203,8 @@ class Draw:
         if kind == "float":
             self.add("mask", shape, divide=self.rng.choice([1, 1, 4]), hide=self.rng.choice([0, 40, 90, 200]))
         else:
-            self.add("mask", shape, keep=self.rng.choice([60, 160, 230]), dtype="bool" if kind == "bool" else self.rng.choice(INTEGERS))
+            dtype = "bool" if kind == "bool" else self.rng.choice(INTEGERS)
+            self.add("mask", shape, keep=self.rng.choice([60, 160, 230]), dtype=dtype)
             self.either("mask_true", "hide", 0.4)
         self.words.append(f"mask-{kind}-{rank}d")
 
@@ -214,11 +223,13 @@ class Draw:
         if self.chance(0.5):
             self.draw_mask()
         if self.chance(0.25):
-            self.add("key_padding", (B, S) if self.chance(0.5) else (B, 1, S), keep=rng.choice([20, 120, 200]), dtype=rng.choice(["bool"] + INTEGERS))
+            shape = (B, S) if self.chance(0.5) else (B, 1, S)
+            self.add("key_padding", shape, keep=rng.choice([20, 120, 200]), dtype=rng.choice(["bool"] + INTEGERS))
             self.either("padding_true", "hide", 0.4)
             self.words.append("padding")
         if self.chance(0.2):
-            self.inputs["lengths"] = {"shape": [B], "dtype": rng.choice(INTEGERS), "data": [min(127, rng.randint(0, S)) for _ in range(B)]}
+            lengths = [min(127, rng.randint(0, S)) for _ in range(B)]  # 127: the most that int8 holds
+            self.inputs["lengths"] = {"shape": [B], "dtype": rng.choice(INTEGERS), "data": lengths}
             self.words.append("lengths")
         if self.settings.get("causal") or "window" in self.settings:
             self.either("causal_align", "end", 0.5)
@@ -251,8 +262,8 @@ class Draw:
             self.either("first_position", rng.choice([0, 5, 100]), 1)
         elif where == "array":
             shape = (self.B, self.L) if self.chance(0.5) else (self.L,)
-            self.inputs["position"] = {"shape": list(shape), "dtype": rng.choice(["int16", "int32", "int64", "uint8"]),
-                                       "data": [rng.randint(0, 120) for _ in range(math.prod(shape))]}
+            positions = [rng.randint(0, 120) for _ in range(math.prod(shape))]
+            self.inputs["position"] = {"shape": list(shape), "dtype": rng.choice(INTEGERS), "data": positions}
             self.words.append(f"positions-{len(shape)}d")
 
     def given(self):

@@ -1,4 +1,4 @@
-# loops.py: the same attention once more, one element at a time in NumPy, to hold reference.py to the words of the manual.
+# loops.py: the same attention one element at a time in NumPy, to hold reference.py to the words of the manual.
 import math
 import sys
 
@@ -19,15 +19,17 @@ def linear(x, w, b):
 
 
 def cut_fused(y, order, H, G):
-    """The column of each element of q, k and v in the three layouts."""
+    """Which block of D columns each head of q, k and v is, in the three layouts."""
     r, D = H // G, y.shape[-1] // (H + 2 * G)
     q, k, v = (np.zeros((y.shape[0], n, y.shape[1], D)) for n in (H, G, G))
-    for d in range(D):
-        for h in range(H):
-            q[:, h, :, d] = y[:, :, {"blocks": h * D, "per_head": 3 * h * D, "per_group": (h // r * (r + 2) + h % r) * D}[order] + d]
-        for g in range(G):
-            k[:, g, :, d] = y[:, :, {"blocks": (H + g) * D, "per_head": (3 * g + 1) * D, "per_group": (g * (r + 2) + r) * D}[order] + d]
-            v[:, g, :, d] = y[:, :, {"blocks": (H + G + g) * D, "per_head": (3 * g + 2) * D, "per_group": (g * (r + 2) + r + 1) * D}[order] + d]
+    for h in range(H):
+        block = {"blocks": h, "per_head": 3 * h, "per_group": h // r * (r + 2) + h % r}[order]
+        q[:, h] = y[:, :, block * D:(block + 1) * D]
+    for g in range(G):
+        block = {"blocks": H + g, "per_head": 3 * g + 1, "per_group": g * (r + 2) + r}[order]
+        k[:, g] = y[:, :, block * D:(block + 1) * D]
+        block = {"blocks": H + G + g, "per_head": 3 * g + 2, "per_group": g * (r + 2) + r + 1}[order]
+        v[:, g] = y[:, :, block * D:(block + 1) * D]
     return q, k, v
 
 
@@ -43,7 +45,8 @@ def q_k_v(given, s, stages):
     x, context = sources["x"], sources.get("context", sources["x"])
     if "wqkv" in given:
         return cut_fused(linear(x, given["wqkv"], given.get("bqkv")), s.get("qkv_order", "blocks"), H, G)
-    return [by_head(linear(t, given["w" + n], given.get("b" + n)), heads) for t, n, heads in ((x, "q", H), (context, "k", G), (context, "v", G))]
+    plan = ((x, "q", H), (context, "k", G), (context, "v", G))
+    return [by_head(linear(t, given["w" + n], given.get("b" + n)), heads) for t, n, heads in plan]
 
 
 def rotate(t, position, s):
@@ -64,9 +67,15 @@ def hides(given, s, b, i, j, L, S, P):
         offset = (int(given["lengths"][b]) if "lengths" in given else S) - L
     own = i + (offset if s.get("window_shifts", True) else 0)
     left, right = s.get("window", (-1, -1))
-    padded = "key_padding" in given and bool(given["key_padding"].reshape(-1, S)[b, j]) == (s.get("padding_true") == "hide")
-    return (s.get("causal", False) and j > i + offset or left >= 0 and own - j > left or right >= 0 and j - own > right
-            or "lengths" in given and j >= given["lengths"][b] or padded)
+    if s.get("causal") and j > i + offset:
+        return True
+    if left >= 0 and own - j > left or right >= 0 and j - own > right:
+        return True
+    if "lengths" in given and j >= given["lengths"][b]:
+        return True
+    if "key_padding" not in given:
+        return False
+    return bool(given["key_padding"].reshape(-1, S)[b, j]) == (s.get("padding_true") == "hide")
 
 
 def masked_row(row, given, s, at, shape, P):
@@ -106,13 +115,14 @@ def attention_by_loops(given, s):
         q = stages["q_rope"] = rotate(q, at, s)
         k = stages["k_rope"] = rotate(k, at if new == L else lambda b, j: P + j, s)
     if P:
-        k, v = (np.concatenate([given[n].reshape(t.shape[:2] + (P, -1)), t], 2) for n, t in (("past_k", k), ("past_v", v)))
+        past = [given[n].reshape((B, -1, P, t.shape[3])) for n, t in (("past_k", k), ("past_v", v))]
+        k, v = np.concatenate([past[0], k], 2), np.concatenate([past[1], v], 2)
     repeat, S = H // k.shape[1], k.shape[2]
     x = np.zeros((B, H, L, S))
     for b, h, i, j in np.ndindex(x.shape):
         x[b, h, i, j] = sum(q[b, h, i] * k[b, h // repeat, j])
     stages["scores"] = x
-    x = stages["scaled"] = x / s["temperature"] if "temperature" in s else x * s["scale"] if "scale" in s else x / math.sqrt(D)
+    x = stages["scaled"] = x * s["scale"] if "scale" in s else x / s.get("temperature", math.sqrt(D))
     if "softcap" in s:
         x = stages["capped"] = s["softcap"] * np.tanh(x / s["softcap"])
     masked, attn, heads = x.copy(), np.zeros_like(x), np.zeros((B, H, L, v.shape[3]))

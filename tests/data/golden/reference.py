@@ -1,4 +1,4 @@
-# reference.py: attention stage by stage in torch float64, and beside each value a bound on its rounding error.
+# reference.py: attention in torch float64, stage by stage, each value beside a bound on its rounding error.
 import dataclasses
 import math
 
@@ -59,7 +59,8 @@ def unfused(columns, order, H, G):
         by_head = columns.unflatten(-1, (H, 3, -1))
         return tuple(by_head[..., n, :].flatten(-2) for n in range(3))
     by_group = columns.unflatten(-1, (G, H // G + 2, -1))
-    return by_group[..., :-2, :].flatten(-3), by_group[..., -2, :].flatten(-2), by_group[..., -1, :].flatten(-2)
+    q, k, v = by_group[..., :-2, :], by_group[..., -2, :], by_group[..., -1, :]
+    return q.flatten(-3), k.flatten(-2), v.flatten(-2)
 
 
 def rotated(x, positions, s):
@@ -70,7 +71,8 @@ def rotated(x, positions, s):
     def pairs(t):
         return t[..., :n].unflatten(-1, (2, n // 2)).mT if half else t[..., :n].unflatten(-1, (n // 2, 2))
 
-    angle = positions.double()[:, None, :, None] * s["rope_base"] ** (-2 * torch.arange(n // 2, dtype=torch.float64) / n)
+    exponent = -2 * torch.arange(n // 2, dtype=torch.float64) / n
+    angle = positions.double()[:, None, :, None] * s["rope_base"] ** exponent
     turned = torch.complex(*pairs(x.value).unbind(-1)) * torch.polar(torch.ones_like(angle), angle)
     value = torch.view_as_real(turned)
     # The angle itself is known to a few roundings of its size, more where its power is made by exp and log.
@@ -88,7 +90,7 @@ def visibility(given, s, B, H, L, S, P):
     i, j = torch.arange(L)[:, None], torch.arange(S)
     offset = torch.full((B, 1, 1, 1), P)
     if s.get("causal_align", "start") == "end":
-        offset = torch.full((B, 1, 1, 1), S - L) if "lengths" not in given else given["lengths"].long().view(B, 1, 1, 1) - L
+        offset = given.get("lengths", torch.full((B,), S)).view(B, 1, 1, 1) - L
     hidden, added = torch.zeros(B, H, L, S, dtype=torch.bool), None
     if s.get("causal"):
         hidden = hidden | (j > i + offset)
@@ -137,9 +139,10 @@ def cut_qkv(given, s, stages):
     """q (B,H,L,D), k, v (B,G,S-P,·) from x and weights, or as they were given."""
     H, G = s.get("heads", 1), s.get("kv_heads", s.get("heads", 1))
     if "x" in given:
-        source = {n: exact(given[n] if given[n].dim() == 3 else given[n][None]) for n in ("x", "context") if n in given}
+        source = {n: exact(given[n].reshape((-1,) + given[n].shape[-2:])) for n in ("x", "context") if n in given}
         stages.update({n: t.map(lambda v: v[:, None]) for n, t in source.items()})
-        weights, biases = [given.get(n) for n in ("wq", "wk", "wv")], [given.get(n) for n in ("bq", "bk", "bv")]
+        weights = [given.get(n) for n in ("wq", "wk", "wv")]
+        biases = [given.get(n) for n in ("bq", "bk", "bv")]
         if "wqkv" in given:
             weights = unfused(given["wqkv"], s.get("qkv_order", "blocks"), H, G)
             if "bqkv" in given:
@@ -151,7 +154,8 @@ def cut_qkv(given, s, stages):
     if q.value.dim() == 4:
         order = (0, 2, 1, 3) if s.get("layout") == "blhd" else (0, 1, 2, 3)
         return [t.map(lambda u: u.permute(order)) for t in (q, k, v)]
-    return [split_heads(t.map(lambda u: u if u.dim() == 3 else u[None]), n) for t, n in ((q, H), (k, G), (v, G))]
+    q, k, v = (t.map(lambda u: u.reshape((-1,) + u.shape[-2:])) for t in (q, k, v))
+    return [split_heads(q, H), split_heads(k, G), split_heads(v, G)]
 
 
 def positions_of(given, s, L, new, P):
@@ -214,12 +218,11 @@ def attention(given, s):
 
 
 def shown_shape(stage, shape, given, s):
-    """The shape that a user sees: no B axis where the input had none, no H axis where H = 1 and q, k, v had none."""
+    """As a user sees it: no B axis where the input had none, no H axis where H = 1 and q, k, v had none."""
     first = given.get("x", given.get("q"))
     rank_four = "x" not in given and first.dim() == 4
     shape = list(shape)
-    if stage in ("x", "context", "concat", "out") and not (stage == "out" and rank_four and "wo" not in given):
-        del shape[1]
-    elif s.get("heads", 1) == 1 and not rank_four:
+    joined = stage in ("x", "context", "concat", "out") and not (stage == "out" and rank_four and "wo" not in given)
+    if joined or (s.get("heads", 1) == 1 and not rank_four):
         del shape[1]
     return shape if first.dim() > 2 else shape[1:]

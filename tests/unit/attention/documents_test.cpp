@@ -1,4 +1,5 @@
 // The examples of the tutorials that qkv comes from: shapes, row sums, hidden weights and values.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 

@@ -1,6 +1,8 @@
 // The pipeline against PyTorch in float64: 400 configurations over all options, every stage of
 // each.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "qkv/attention/stage_list.hpp"
 #include "support/captured.hpp"

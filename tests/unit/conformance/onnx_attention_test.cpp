@@ -1,6 +1,8 @@
 // The Attention vectors of the ONNX project through the program: files in, dumped stages out.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <map>
+#include <sstream>
 
 #include "support/arrays.hpp"
 #include "support/onnx.hpp"
