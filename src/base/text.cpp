@@ -58,9 +58,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string shape_text(const std::vector<std::size_t>& shape) { return "(" + joined(shape) + ")"; }
+std::string shape_text(const std::vector<std::size_t>& shape) {
+  return fmt::format("({})", joined(shape));
+}
 
-std::string index_text(const std::vector<std::size_t>& index) { return "[" + joined(index) + "]"; }
+std::string index_text(const std::vector<std::size_t>& index) {
+  return fmt::format("[{}]", joined(index));
+}
 
 std::string bytes_text(double bytes) {
   static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
