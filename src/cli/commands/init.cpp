@@ -171,8 +171,7 @@ int run_init(const InitOptions& options) {
     written.push(Json::object({{"file", file}, {"shape", shape}}));
   }
   OutputFile config((folder / "config.json").string());
-  config.write(
-      Json::object({{"heads", w.H}, {"kv-heads", w.G}, {"weight-order", "in-out"}}).dump());
+  config.write(config_of(w).dump());
   config.commit();
   text += (folder / "config.json").string() + "\n";
   if (options.console.json) {
