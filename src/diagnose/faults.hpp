@@ -1,8 +1,10 @@
 // The faults, one function a file: the ways in which each mistake can be made on a case.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "qkv/diagnose/diagnose.hpp"
 #include "qkv/diagnose/fault.hpp"
 
 namespace qkv::faults {
@@ -76,5 +78,9 @@ std::vector<Variant> nan_behind_mask(const Case& the_case);
 std::vector<Variant> precision_f16(const Case& the_case);
 std::vector<Variant> precision_bf16(const Case& the_case);
 std::vector<Variant> dropout_active(const Case& the_case);
+
+/// NaN in v at keys that every query has hidden, which reaches heads and out as 0*NaN: no departure from the formula, but
+/// hardly what was meant.
+std::optional<FoundFault> nan_behind_mask_finding(const Case& the_case);
 
 }  // namespace qkv::faults

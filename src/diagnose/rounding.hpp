@@ -19,7 +19,8 @@ namespace qkv {
 /// accumulators are float32 at least, as the field has them.
 class Rounding {
  public:
-  Rounding(const Case& the_case) : case_(the_case) {}
+  /// `eps` of the coarsest type that a stage is stored in or rounded to.
+  explicit Rounding(double eps) : eps_(eps) {}
 
   /// Takes note of a stage that was computed from those held.
   void computed(const std::string& id, const Held& held, const Tensor<double, 4>& value);
@@ -29,12 +30,22 @@ class Rounding {
   Tensor<double, 4> tolerance(const std::string& id, const Tensor<double, 4>& value) const;
 
  private:
-  Tensor<double, 4> variance_of(const std::string& id, const Held& held,
-                                const Tensor<double, 4>& value) const;
-  Tensor<double, 4> with_cache(const std::string& id, const Tensor<double, 4>& all) const;
+  using Four = Tensor<double, 4>;
 
-  const Case& case_;
-  std::map<std::string, Tensor<double, 4>> variances_;
+  double accumulator() const;
+  Four with_cache(const std::string& id, const Four& all) const;
+  Four projected(const Tensor<double, 3>& x, const Tensor<double, 3>& x_variance,
+                 const Linear<double>& linear) const;
+  Four of_projection(const std::string& id, const Held& held, const Four& value) const;
+  Four of_rotation(const std::string& id, const Held& held, const Four& value) const;
+  Four of_scores(const Held& held) const;
+  Four of_softmax(const Held& held, const Four& attn) const;
+  Four of_weighted_sum(const Held& held, const Four& value) const;
+  Four of_output(const std::string& id, const Held& held, const Four& value) const;
+  Four before_rounding(const std::string& id, const Held& held, const Four& value) const;
+
+  double eps_;
+  std::map<std::string, Four> variances_;
 };
 
 }  // namespace qkv

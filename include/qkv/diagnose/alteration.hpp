@@ -51,6 +51,7 @@ using StageEdit =
 struct Alteration {
   Problem<double> problem = {};
   std::vector<std::pair<std::string, StageEdit>> edits = {};
+  double eps = 0;  ///< coarser rounding than the files' own, 0: none
 
   void edit(std::string stage, StageEdit edit) {
     edits.emplace_back(std::move(stage), std::move(edit));
