@@ -58,9 +58,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string shape_text(const std::vector<std::size_t>& shape) { return "(" + joined(shape) + ")"; }
+std::string shape_text(const std::vector<std::size_t>& shape) {
+  return fmt::format("({})", joined(shape));
+}
 
-std::string index_text(const std::vector<std::size_t>& index) { return "[" + joined(index) + "]"; }
+std::string index_text(const std::vector<std::size_t>& index) {
+  return fmt::format("[{}]", joined(index));
+}
 
 std::string bytes_text(double bytes) {
   static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -113,6 +117,11 @@ std::string listed(const std::vector<std::string>& words, std::string_view last_
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  // The beginning of a longer word is that word: "torch" is torch-sdpa.
+  for (const std::string& candidate : candidates) {
+    if (word.size() >= 3 && candidate.size() > word.size() && candidate.starts_with(word))
+      return candidate;
+  }
   std::string best;
   // A third of the letters may be wrong, two at least: "--casual" is --causal, "--foo" is nothing.
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;

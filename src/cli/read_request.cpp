@@ -38,8 +38,9 @@ class Reader {
     Complaints complaints;
     complaints.attempt([&] { find_files(); });
     complaints.throw_if_any();
-    complaints.attempt([&] { read_inputs(complaints); });
-    complaints.attempt([&] { read_settings(complaints); });
+    read_inputs(complaints);
+    read_settings(complaints);
+    if (complaints.empty()) complaints.attempt([&] { read_preset(); });
     complaints.throw_if_any();
     return std::move(request_);
   }
@@ -251,15 +252,17 @@ class Reader {
                       .expected = "a divisor of H = " + std::to_string(s.heads) + " as in --heads",
                       .got = options_.at("kv-heads")});
     }
-    complaints.throw_if_any();
-    when("like", [&] {
-      const Given given{.mask_true = options_.has("mask-true"),
-                        .padding_true = options_.has("padding-true"),
-                        .causal_align = options_.has("causal-align"),
-                        .fill = options_.has("fill"),
-                        .empty_rows = options_.has("empty-rows")};
-      s = with_preset(find_preset(options_.at("like")), s, request_.inputs, given);
-    });
+  }
+
+  void read_preset() {
+    if (!options_.has("like")) return;
+    const Given given{.mask_true = options_.has("mask-true"),
+                      .padding_true = options_.has("padding-true"),
+                      .causal_align = options_.has("causal-align"),
+                      .fill = options_.has("fill"),
+                      .empty_rows = options_.has("empty-rows")};
+    Settings& s = request_.settings;
+    s = with_preset(find_preset(options_.at("like")), s, request_.inputs, given);
   }
 
   double finite(const std::string& name) const {

@@ -109,6 +109,17 @@ void parse(CLI::App& app, std::vector<std::string> words) {
     throw unknown_words(app);
   } catch (const CLI::CallForHelp&) {
     throw;
+  } catch (const CLI::RequiredError& error) {
+    const std::string text = error.what();  // "A is required"
+    throw Error(
+        Complaint{.what = "missing argument",
+                  .where = text.substr(0, text.find(' ')),
+                  .hint = fmt::format("qkv {} --help shows what it takes", app.get_name())});
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string text = error.what();  // "--rtol: 1 required R missing"
+    throw Error(Complaint{.what = "option without its value",
+                          .where = text.substr(0, text.find(':')),
+                          .hint = fmt::format("qkv {} --help lists the options", app.get_name())});
   } catch (const CLI::ParseError& error) {
     throw Error(Complaint{.what = "usage",
                           .where = app.get_name(),

@@ -97,7 +97,7 @@ std::string positional(double value, DType dtype, int most, WholePart whole) {
   } else if (point >= length) {
     number = digits + zeros(point - length) + ".";
   } else {
-    number.insert(static_cast<std::size_t>(point), ".");
+    number.insert(static_cast<std::size_t>(point), 1, '.');
   }
   return sign_of(value) + trimmed(number);
 }

@@ -26,7 +26,7 @@ std::string bar(std::size_t count, std::size_t most, const TextStyle& style) {
 
 /// A line per bin: its edges, the bar, the count.
 std::string histogram_lines(const StatsRow& row, const TextStyle& style) {
-  const std::string title = "\n" + shown(escaped(row.name), style) + "\n";
+  const std::string title = fmt::format("\n{}\n", shown(escaped(row.name), style));
   const auto edges = histogram_edges(row.stats, row.histogram.size());
   if (edges.empty()) return title + "  no finite value\n";
   const std::size_t most = *std::max_element(row.histogram.begin(), row.histogram.end());

@@ -51,15 +51,21 @@ struct TextStyle {
 
 /// How values are printed, NumPy's set_printoptions.
 struct PrintOptions {
-  int precision = 8;
+  int precision = 8;             ///< most digits after the point
   std::size_t threshold = 1000;  ///< more elements than this are summarised with "..."
   std::size_t edge_items = 3;
   std::size_t line_width = 75;
 };
 
-/// A tensor as NumPy's print shows it, str(array), without a final newline.
+/// A tensor as NumPy 1.24's print shows it, str(array), without a final newline.
+///
+/// edge    rank 0 is shown as a scalar, which `precision` does not cut; no elements are "[]"
+///         whatever the shape; bfloat16, which NumPy lacks, is laid out like float16, each number
+///         with the fewest digits that round to it
 std::string numpy_text(const Array& array, const PrintOptions& options = {});
 
+/// Headline, a row per stage and a line per check; a check's value and limit follow its message
+/// unless that says them.
 std::string trace_text(const TraceReport& report, const TextStyle& style);
 std::string trace_json(const TraceReport& report);  ///< schema qkv.trace/1
 
@@ -78,8 +84,7 @@ struct StatsRow {
   DType dtype = DType::float32;
   std::string order;  ///< "C", "F" or "strided"; ">" in front where the file is big-endian
   Stats stats = {};
-  std::vector<std::size_t> histogram =
-      {};  ///< of the finite values between min and max, only with --hist
+  std::vector<std::size_t> histogram = {};  ///< histogram_of() the tensor, only with --hist
 };
 std::string stats_text(const std::vector<StatsRow>& rows, const TextStyle& style);
 std::string stats_json(const std::vector<StatsRow>& rows);  ///< schema qkv.stats/1
@@ -90,8 +95,8 @@ struct DiffReport {
   DType dtype_a = DType::float32, dtype_b = DType::float32;
   Tolerance tolerance = {};
   Comparison comparison = {};
-  double value_a = 0, value_b = 0;  ///< at the worst absolute difference
-  double first_a = 0, first_b = 0;  ///< at the first differing element
+  double value_a = 0, value_b = 0;  ///< the elements at comparison.max_abs_at
+  double first_a = 0, first_b = 0;  ///< those at comparison.first_at
 };
 std::string diff_text(const DiffReport& report, const TextStyle& style);
 std::string diff_json(const DiffReport& report);  ///< schema qkv.diff/1

@@ -136,6 +136,15 @@ void require_free_names(const InitOptions& options, const std::vector<Part>& par
   }
 }
 
+/// Only what is not the default, so that q, k and v given by flag bring heads of their own.
+Json config_of(const Widths& w) {
+  Json config = Json::object();
+  if (w.H > 1) config.add("heads", w.H);
+  if (w.G != w.H) config.add("kv-heads", w.G);
+  config.add("weight-order", "in-out");
+  return config;
+}
+
 int run_init(const InitOptions& options) {
   text_style(options.console);
   const Widths w = widths(options);
@@ -162,8 +171,7 @@ int run_init(const InitOptions& options) {
     written.push(Json::object({{"file", file}, {"shape", shape}}));
   }
   OutputFile config((folder / "config.json").string());
-  config.write(
-      Json::object({{"heads", w.H}, {"kv-heads", w.G}, {"weight-order", "in-out"}}).dump());
+  config.write(config_of(w).dump());
   config.commit();
   text += (folder / "config.json").string() + "\n";
   if (options.console.json) {

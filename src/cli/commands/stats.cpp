@@ -33,21 +33,6 @@ std::string order_of(const Array& array) {
   return array.swapped && size > 1 ? ">" + order : order;
 }
 
-/// How many finite values lie in each of ten equal steps from min to max.
-std::vector<std::size_t> histogram(const Array& array, const Stats& stats) {
-  std::vector<std::size_t> bins(10, 0);
-  if (stats.finite == 0) return bins;
-  const double width = (stats.max - stats.min) / static_cast<double>(bins.size());
-  std::vector<double> values(element_count(array.shape));
-  copy_elements(array, values.data());
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    const double bin = width > 0 ? (value - stats.min) / width : 0;
-    ++bins[std::min(static_cast<std::size_t>(bin), bins.size() - 1)];
-  }
-  return bins;
-}
-
 /// A file that holds several tensors stands for all of them where none is named.
 std::vector<std::string> expanded(const std::string& argument) {
   namespace fs = std::filesystem;
@@ -65,7 +50,7 @@ StatsRow row_of(const std::string& name, const Array& array, bool with_histogram
                .order = order_of(array),
                .stats = stats_of(array),
                .histogram = {}};
-  if (with_histogram) row.histogram = histogram(array, row.stats);
+  if (with_histogram) row.histogram = histogram_of(array, row.stats, 10);
   return row;
 }
 
