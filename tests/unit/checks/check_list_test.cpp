@@ -7,7 +7,7 @@
 using namespace qkv;
 using namespace qkv::test;
 
-TEST_CASE("check list: has every check of the contract, by step") {
+TEST_CASE("check list: has every check, by step") {
   std::vector<std::string> ids;
   int step = 2;
   for (const Check& check : check_list()) {

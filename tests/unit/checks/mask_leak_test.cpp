@@ -13,7 +13,7 @@ TEMPLATE_TEST_CASE("mask.leak: right weights let nothing through", "", float, do
   CHECK(*result.value == 0);
 }
 
-TEST_CASE("mask.leak: causal asked for and not applied, greatest future weight named (R028)") {
+TEST_CASE("mask.leak: causal asked for and not applied, greatest future weight named") {
   auto wrong = weights_case<float>(
       3, 3,
       {0.445808, 0.108383, 0.445808, 0.178370, 0.733681, 0.087949, 0.283995, 0.575975, 0.140029});

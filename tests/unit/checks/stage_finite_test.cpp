@@ -53,7 +53,7 @@ TEST_CASE("stage.finite: the first stage is named, not those that follow from it
   CHECK(contains(result.message, "q and k are finite: the product is beyond the largest float16"));
 }
 
-TEST_CASE("stage.finite: NaN at keys that are kept comes from the fill (R031)") {
+TEST_CASE("stage.finite: NaN at keys that are kept comes from the fill") {
   auto wrong = weights_case<float>(1, 2, {not_a_number, not_a_number});
   wrong.evidence.scaled = tensor<float, 4>({1, 1, 1, 2}, {1, 2});
   wrong.evidence.masked = tensor<float, 4>({1, 1, 1, 2}, {not_a_number, -infinity});
@@ -66,7 +66,7 @@ TEST_CASE("stage.finite: NaN at keys that are kept comes from the fill (R031)") 
   CHECK(contains(wrong.run("stage.finite").message, "the mask that is added holds it"));
 }
 
-TEST_CASE("stage.finite: NaN weights from finite scores mean that exp overflowed (R008)") {
+TEST_CASE("stage.finite: NaN weights from finite scores mean that exp overflowed") {
   auto wrong = weights_case<float>(1, 5, {0, 0, 0, not_a_number, 0});
   wrong.evidence.scaled = tensor<float, 4>({1, 1, 1, 5}, {-250, -424, -460, 378, -292});
   const CheckResult result = wrong.run("stage.finite");
@@ -106,7 +106,7 @@ TEST_CASE("stage.finite: NaN of an empty row goes on into concat and out") {
   CHECK(made.run("stage.finite").status == Status::pass);
 }
 
-TEST_CASE("stage.finite: NaN in a value behind the mask is said to reach the output (R092)") {
+TEST_CASE("stage.finite: NaN in a value behind the mask is said to reach the output") {
   auto wrong = rich_case<double>();
   wrong.evidence.v(1, 0, 6, 2) = not_a_number;  // key 6 of batch row 1 is padding
   const CheckResult result = wrong.run("stage.finite");
