@@ -23,7 +23,8 @@ TEST_CASE("mask.before_softmax: masked after the softmax, rows sum to less (R025
   CHECK(contains(result.hint, "mask the scores before the softmax"));
 }
 
-TEST_CASE("mask.before_softmax: masked after and divided by the rest is the same as before (R026)") {
+TEST_CASE(
+    "mask.before_softmax: masked after and divided by the rest is the same as before (R026)") {
   const double a = 1 / (1 + std::exp(0.5));
   auto right = weights_case<double>(2, 3, {a, 1 - a, 0, a, 1 - a, 0});
   right.visibility.lengths = {2};

@@ -26,7 +26,8 @@ TEST_CASE("mask.empty_rows: causal and keys 0,1,1 leave query 0 without a key (R
   CHECK(contains(result.message, "0 (--empty-rows)"));
 }
 
-TEST_CASE("mask.empty_rows: five queries on two keys, aligned at the end, empty rows 0 to 2 (R040)") {
+TEST_CASE(
+    "mask.empty_rows: five queries on two keys, aligned at the end, empty rows 0 to 2 (R040)") {
   Case<float> made;
   made.size(2, 1, 1, 5, 2, 2, 2);
   made.visibility.causal = true;

@@ -31,6 +31,7 @@ TEST_CASE("mask.shape: masks that fit in one way pass, with the axes they were r
   CHECK(contains(shape_of({2, 3, 4, 5}, {2, 1, 1, 5}).message, "read as (B,1,1,S)"));
   CHECK(contains(shape_of({2, 3, 4, 5}, {4, 5}).message, "read as (L,S)"));
   CHECK(shape_of({2, 3, 4, 5}, {3, 4, 5}).status == Status::pass);
+  CHECK(contains(shape_of({2, 3, 4, 5}, {6, 4, 5}).message, "read as (B*H,L,S)"));
   CHECK(shape_of({1, 1, 4, 4}, {1, 4, 4}).status == Status::pass);
 }
 

@@ -77,9 +77,9 @@ TEST_CASE("softmax.axis: batch 1 and a softmax over it gives all ones (R001)") {
 TEST_CASE("softmax.axis: three axes, softmax over the first (R003)") {
   Case<double> wrong;
   wrong.size(2, 1, 1, 1, 2, 0, 0);
-  wrong.evidence.attn = tensor<double, 4>(
-      {2, 1, 1, 2}, {1 / (1 + std::exp(2.0)), 1 / (1 + std::exp(-1.0)), 1 / (1 + std::exp(-2.0)),
-                     1 / (1 + std::exp(1.0))});
+  wrong.evidence.attn =
+      tensor<double, 4>({2, 1, 1, 2}, {1 / (1 + std::exp(2.0)), 1 / (1 + std::exp(-1.0)),
+                                       1 / (1 + std::exp(-2.0)), 1 / (1 + std::exp(1.0))});
   const CheckResult result = wrong.run("softmax.axis");
   CHECK(result.status == Status::fail);
   CHECK(contains(result.message, "the batch axis (axis 0)"));
@@ -119,7 +119,8 @@ TEST_CASE("softmax.axis: rows that are off for another reason are not blamed on 
 }
 
 TEST_CASE("softmax.axis: NaN is no sum of 1") {
-  const CheckResult result = weights_case<float>(2, 2, {not_a_number, 0.5, 0.5, 0.5}).run("softmax.axis");
+  const CheckResult result =
+      weights_case<float>(2, 2, {not_a_number, 0.5, 0.5, 0.5}).run("softmax.axis");
   CHECK(result.status == Status::pass);  // rows are off, and no axis explains it
   CHECK(contains(result.message, "softmax.row_sum"));
 }

@@ -31,8 +31,8 @@ TEST_CASE("softmax.recompute: starts from the last stage that is there") {
 
 TEST_CASE("softmax.recompute: a softmax taken twice fails where it departs most (R007)") {
   auto wrong = small_case<double>();
-  wrong.evidence.attn = tensor<double, 4>(
-      {1, 1, 2, 3}, {0.28524, 0.321887, 0.392873, 0.327775, 0.406416, 0.265809});
+  wrong.evidence.attn =
+      tensor<double, 4>({1, 1, 2, 3}, {0.28524, 0.321887, 0.392873, 0.327775, 0.406416, 0.265809});
   const CheckResult result = wrong.run("softmax.recompute");
   CHECK(result.status == Status::fail);
   CHECK(result.at == Index{1, 2});  // 0.265809 for 0.121952, the greatest in proportion

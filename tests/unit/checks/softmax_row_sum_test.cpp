@@ -61,9 +61,9 @@ TEMPLATE_TEST_CASE("softmax.row_sum: right weights pass, with a limit of about 1
 
 TEST_CASE("softmax.row_sum: softmax over the queries is off by what its rows sum to") {
   // R002: rows sum to 1.418040, 0.673786, 0.908174
-  auto wrong = weights_case<double>(3, 3,
-                                    {0.575975, 0.108383, 0.733681, 0.140029, 0.445808, 0.087949,
-                                     0.283995, 0.445808, 0.178370});
+  auto wrong = weights_case<double>(
+      3, 3,
+      {0.575975, 0.108383, 0.733681, 0.140029, 0.445808, 0.087949, 0.283995, 0.445808, 0.178370});
   const CheckResult result = wrong.run("softmax.row_sum");
   CHECK(result.status == Status::fail);
   CHECK(std::abs(*result.value - 0.418039) < 1e-9);
@@ -74,8 +74,8 @@ TEST_CASE("softmax.row_sum: softmax over the queries is off by what its rows sum
 
 TEST_CASE("softmax.row_sum: a scale after the softmax is recognised by its one factor") {
   // R017: softmax(q*k^T)*0.5 with D = 4
-  auto wrong = weights_case<double>(
-      2, 3, {0.045015, 0.122364, 0.332621, 0.129748, 0.352692, 0.017560});
+  auto wrong =
+      weights_case<double>(2, 3, {0.045015, 0.122364, 0.332621, 0.129748, 0.352692, 0.017560});
   wrong.evidence.sizes.D = 4;
   const CheckResult result = wrong.run("softmax.row_sum");
   CHECK(result.status == Status::fail);

@@ -1,4 +1,4 @@
-// Kind: what a file that is no tensor file seems to be, for the error that refuses it.
+// FileKind: what a file that is no tensor file seems to be, for the error that refuses it.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,12 @@
 
 namespace qkv {
 
-struct Kind {
+struct FileKind {
   std::string what;       ///< "text, beginning 'hello'", "an HDF5 file"
   std::string hint = {};  ///< what to do about it, or ""
 };
 
 /// Judges by the first bytes.
-Kind kind_of(const std::byte* bytes, std::size_t size);
+FileKind file_kind(const std::byte* bytes, std::size_t size);
 
 }  // namespace qkv

@@ -6,6 +6,6 @@
 namespace qkv {
 
 /// "no space left on the device", "not permitted", ... for an errno value; lower case.
-std::string reason(int error_number);
+std::string system_reason(int error_number);
 
 }  // namespace qkv

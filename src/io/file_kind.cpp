@@ -1,5 +1,5 @@
 // What a file that is no tensor file seems to be.
-#include "io/kind.hpp"
+#include "io/file_kind.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ constexpr Signature signatures[] = {
     {"<!DOCTYPE"sv, "text: a web page", "the download saved a page in place of the file"},
     {"<html"sv, "text: a web page", "the download saved a page in place of the file"},
     {"\x93NUMPY"sv, "a .npy file", ""},
-    {"PK\x03\x04"sv, "a zip archive", ""},
+    {"PK\x03\x04"sv, "a zip archive", "a .npz on standard input is read as /dev/stdin:NAME"},
     {"PK\x05\x06"sv, "an empty zip archive", ""},
     {"\x1f\x8b"sv, "gzip data", "unpack it first with gunzip"},
     {"\x28\xb5\x2f\xfd"sv, "zstd data", "unpack it first with unzstd"},
@@ -51,7 +51,7 @@ bool is_text(std::string_view bytes) {
 
 }  // namespace
 
-Kind kind_of(const std::byte* bytes, std::size_t size) {
+FileKind file_kind(const std::byte* bytes, std::size_t size) {
   const std::string_view start(reinterpret_cast<const char*>(bytes),
                                std::min<std::size_t>(size, 512));
   if (start.empty()) return {.what = "nothing"};

@@ -1,5 +1,5 @@
 // The bytes that a shape asks for, before anything believes it.
-#include "io/size.hpp"
+#include "io/data_size.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 
 namespace qkv {
 
-std::size_t data_bytes(DType dtype, const Shape& shape, const std::string& where) {
+std::size_t checked_data_bytes(DType dtype, const Shape& shape, const std::string& where) {
   if (shape.size() > most_axes) {
     throw Error(Complaint{.what = "absurd shape",
                           .where = where,
@@ -22,12 +22,12 @@ std::size_t data_bytes(DType dtype, const Shape& shape, const std::string& where
     throw Error(Complaint{.what = "absurd shape",
                           .where = where,
                           .expected = "less than 2^63 bytes",
-                          .got = type_text(dtype, shape)});
+                          .got = type_and_shape(dtype, shape)});
   }
   return element_count(shape) * size_of(dtype);
 }
 
-std::string type_text(DType dtype, const Shape& shape) {
+std::string type_and_shape(DType dtype, const Shape& shape) {
   return std::string(name(dtype)) + " " + shape_text(shape);
 }
 

@@ -1,5 +1,5 @@
 // Why the system refused, in words.
-#include "io/reason.hpp"
+#include "io/system_reason.hpp"
 
 #include <cctype>
 #include <cerrno>
@@ -7,7 +7,7 @@
 
 namespace qkv {
 
-std::string reason(int error_number) {
+std::string system_reason(int error_number) {
   switch (error_number) {
     case ENOENT:
       return "no such file";

@@ -16,9 +16,9 @@ constexpr std::size_t most_axes = 64;
 /// the same limit.
 ///
 /// throws  Error: more than 64 axes, 2^63 bytes or more
-std::size_t data_bytes(DType dtype, const Shape& shape, const std::string& where);
+std::size_t checked_data_bytes(DType dtype, const Shape& shape, const std::string& where);
 
 /// "float32 (2,3)"
-std::string type_text(DType dtype, const Shape& shape);
+std::string type_and_shape(DType dtype, const Shape& shape);
 
 }  // namespace qkv
