@@ -8,6 +8,8 @@ namespace {
 constexpr Command commands[] = {
     {"run", "compute attention in one pass", add_run},
     {"trace", "compute it step by step, show every stage and check it", add_trace},
+    {"diagnose", "find where your tensors depart, and the mistake that makes these numbers",
+     add_diagnose},
     {"diff", "compare two tensors", add_diff},
     {"stats", "shape, type, range and non-finite values of tensors", add_stats},
     {"init", "make a bundle of random inputs and weights", add_init},

@@ -1,4 +1,4 @@
-// JSON parts: the configuration, and one stage.
+// JSON parts: the configuration, one stage, one check.
 #include "report/json_parts.hpp"
 
 namespace qkv {
@@ -30,6 +30,20 @@ Json stage_json(const StageRow& row) {
       .add("bytes", json_number(row.bytes));
   add_stats(stage, row.stats);
   return stage;
+}
+
+Json check_json(const CheckResult& check) {
+  Json object = Json::object();
+  object.add("id", check.id)
+      .add("step", check.step)
+      .add("stage", check.stage)
+      .add("status", name(check.status))
+      .add("value", json_or_null(check.value))
+      .add("limit", json_or_null(check.limit))
+      .add("at", check.at.empty() ? Json() : json_array(check.at))
+      .add("message", check.message)
+      .add("hint", json_or_null(check.hint));
+  return object;
 }
 
 }  // namespace qkv

@@ -45,4 +45,7 @@ Json config_json(const std::vector<ConfigEntry>& entries);
 /// One item of "stages".
 Json stage_json(const StageRow& row);
 
+/// One item of "checks".
+Json check_json(const CheckResult& check);
+
 }  // namespace qkv

@@ -1,0 +1,61 @@
+// Alteration: the computation with a mistake made on purpose.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "qkv/attention/problem.hpp"
+#include "qkv/tensor/tensor.hpp"
+
+namespace qkv {
+
+/// The stages computed so far, by id, as (B,H,L,.), with the mistake and with the user's own
+/// tensors where those were given.
+class Held {
+ public:
+  explicit Held(const Problem<double>& problem) : problem_(&problem) {}
+
+  void set(const std::string& id, Tensor<double, 4> value) { stages_[id] = std::move(value); }
+  bool has(const std::string& id) const { return stages_.contains(id); }
+  const Tensor<double, 4>& at(const std::string& id) const { return stages_.at(id); }
+  const Problem<double>& problem() const { return *problem_; }
+
+  /// What the scores are made from: q (B,H,L,D), rotated where there is rotation.
+  const Tensor<double, 4>& query() const { return has("q_rope") ? at("q_rope") : at("q"); }
+  /// k (B,G,S,D), rotated, with the cache in front.
+  Tensor<double, 4> keys() const;
+  /// v (B,G,S,Dv) with the cache in front.
+  Tensor<double, 4> values() const;
+  /// The last stage before the softmax that has been computed: masked, else capped, else scaled,
+  /// else scores.
+  const Tensor<double, 4>& logits() const;
+  /// The last stage before the mask: capped, else scaled, else scores.
+  const Tensor<double, 4>& unmasked() const;
+
+ private:
+  const Problem<double>* problem_;
+  std::map<std::string, Tensor<double, 4>> stages_;
+};
+
+/// Makes another value of a stage; `right` is what the step before made of the stages held. Never
+/// writes into `right`.
+using StageEdit =
+    std::function<Tensor<double, 4>(const Held& held, const Tensor<double, 4>& right)>;
+
+/// A mistake is a changed problem (a scale, a mask, a weight), an edit of a stage, or both. Edits
+/// of "heads" also work where one head without W_O makes out directly; edits of "masked" where the
+/// configuration has no such stage do nothing.
+struct Alteration {
+  Problem<double> problem = {};
+  std::vector<std::pair<std::string, StageEdit>> edits = {};
+  double eps = 0;  ///< coarser rounding than the files' own, 0: none
+
+  void edit(std::string stage, StageEdit edit) {
+    edits.emplace_back(std::move(stage), std::move(edit));
+  }
+};
+
+}  // namespace qkv

@@ -1,0 +1,211 @@
+// diagnose(): the first stage that departs, and the mistakes that make exactly these numbers.
+#include "qkv/diagnose/diagnose.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "diagnose/faults.hpp"
+#include "diagnose/try_out.hpp"
+#include "qkv/diagnose/fault.hpp"
+
+namespace qkv {
+
+namespace {
+
+/// A mistake that turned a differing stage into a matching one and broke none that matched.
+struct Accepted {
+  std::vector<const Fault*> faults;  ///< one, or two where no single one explains the stage
+  std::vector<const Variant*> variants;
+  std::vector<std::string> explains;
+  double residual = 0;  ///< in units of what rounding may do
+  double left = 0;      ///< greatest absolute difference over the explained stages
+};
+
+struct Candidate {
+  const Fault* fault;
+  Variant variant;
+};
+
+std::size_t place_of(std::string_view stage) {
+  const auto stages = stage_list();
+  const auto found = std::ranges::find(stages, stage, &StageInfo::id);
+  return static_cast<std::size_t>(found - stages.begin());
+}
+
+/// Faults that fit any number, or any rounding: they say less than one that names the number.
+bool generic(const Fault& fault) {
+  return fault.id == "scale-other" || fault.id == "precision-f16" || fault.id == "precision-bf16";
+}
+
+class Search {
+ public:
+  Search(const Case& the_case, const std::vector<StageFinding>& reference,
+         const std::function<void(double)>& on_progress)
+      : case_(the_case), on_progress_(on_progress) {
+    for (const StageFinding& finding : reference)
+      (finding.status == StageStatus::match ? matching_ : differing_).push_back(finding.id);
+    for (const Fault& fault : fault_list()) {
+      for (Variant& variant : fault.variants(case_))
+        candidates_.push_back({&fault, std::move(variant)});
+    }
+  }
+
+  std::vector<FoundFault> run() {
+    std::vector<FoundFault> found;
+    std::set<std::string> explained;
+    for (std::size_t n = 0; n < differing_.size(); ++n) {
+      const std::string& target = differing_[n];
+      if (explained.contains(target)) continue;
+      std::vector<Accepted> accepted = singles(target);
+      if (accepted.empty()) accepted = pairs(target);
+      if (on_progress_)
+        on_progress_(static_cast<double>(n + 1) / static_cast<double>(differing_.size()));
+      if (accepted.empty()) continue;
+      report(accepted, found);
+      explained.insert(accepted.front().explains.begin(), accepted.front().explains.end());
+    }
+    return found;
+  }
+
+ private:
+  Alteration altered(const std::vector<const Candidate*>& mistakes) const {
+    Alteration alteration{.problem = case_.problem};
+    for (const Candidate* mistake : mistakes) mistake->variant.apply(alteration);
+    return alteration;
+  }
+
+  std::optional<Accepted> attempt(const std::string& target,
+                                  const std::vector<const Candidate*>& mistakes) const {
+    std::vector<std::string> must_match = matching_;
+    must_match.push_back(target);
+    const std::vector<StageFinding> findings = try_out(case_, altered(mistakes), must_match);
+    Accepted accepted;
+    bool reached = false;
+    for (const StageFinding& finding : findings) {
+      const bool matches = finding.status == StageStatus::match;
+      if (!matches && std::ranges::find(must_match, finding.id) != must_match.end())
+        return std::nullopt;
+      reached = reached || finding.id == target;
+      if (!matches || std::ranges::find(differing_, finding.id) == differing_.end()) continue;
+      accepted.explains.push_back(finding.id);
+      accepted.residual = std::max(accepted.residual, finding.residual);
+      accepted.left = std::max(accepted.left, finding.max_abs.value_or(0));
+    }
+    if (!reached) return std::nullopt;
+    for (const Candidate* mistake : mistakes) {
+      accepted.faults.push_back(mistake->fault);
+      accepted.variants.push_back(&mistake->variant);
+    }
+    return accepted;
+  }
+
+  /// Could strike at the target or before it.
+  bool early_enough(const Candidate& candidate, const std::string& target) const {
+    return place_of(candidate.fault->stage) <= place_of(target);
+  }
+
+  std::vector<Accepted> singles(const std::string& target) const {
+    std::vector<Accepted> accepted;
+    for (const Candidate& candidate : candidates_) {
+      if (!early_enough(candidate, target)) continue;
+      if (auto one = attempt(target, {&candidate})) accepted.push_back(std::move(*one));
+    }
+    return best(std::move(accepted));
+  }
+
+  /// Two mistakes at once. The number of trials is bounded by the work that they make, not by the
+  /// clock, so that the same input gives the same answer.
+  std::vector<Accepted> pairs(const std::string& target) const {
+    const Sizes& sizes = case_.problem.sizes;
+    const double work = static_cast<double>(sizes.B * sizes.H * sizes.L * sizes.S) *
+                            static_cast<double>(sizes.D + sizes.Dv + 100) +
+                        1e5;
+    constexpr double most_work = 1e10;
+    auto trials = static_cast<std::size_t>(most_work / work);
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      for (std::size_t j = i + 1; j < candidates_.size(); ++j) {
+        const Candidate &first = candidates_[i], &second = candidates_[j];
+        if (first.fault == second.fault || generic(*first.fault) || generic(*second.fault))
+          continue;
+        if (!early_enough(first, target) || !early_enough(second, target)) continue;
+        if (trials-- == 0) return {};
+        if (auto two = attempt(target, {&first, &second})) return {std::move(*two)};
+      }
+    }
+    return {};
+  }
+
+  /// Those that explain most, in the order of the list; generic ones only where no other is left.
+  static std::vector<Accepted> best(std::vector<Accepted> accepted) {
+    const auto specific = [](const Accepted& one) { return !generic(*one.faults.front()); };
+    if (std::ranges::any_of(accepted, specific))
+      std::erase_if(accepted, [&](const Accepted& one) { return !specific(one); });
+    std::size_t most = 0;
+    for (const Accepted& one : accepted) most = std::max(most, one.explains.size());
+    std::erase_if(accepted, [&](const Accepted& one) { return one.explains.size() < most; });
+    return accepted;
+  }
+
+  static void report(const std::vector<Accepted>& accepted, std::vector<FoundFault>& found) {
+    const Accepted& first = accepted.front();
+    for (std::size_t n = 0; n < first.faults.size(); ++n) {
+      FoundFault fault{.id = std::string(first.faults[n]->id),
+                       .stage = std::string(first.faults[n]->stage),
+                       .residual = first.left,
+                       .explains = first.explains};
+      fault.message = first.variants[n]->message;
+      fault.fix = first.variants[n]->fix;
+      for (std::size_t other = 1; other < accepted.size() && first.faults.size() == 1; ++other) {
+        const std::string id(accepted[other].faults.front()->id);
+        if (id != fault.id && std::ranges::find(fault.ties, id) == fault.ties.end())
+          fault.ties.push_back(id);
+      }
+      found.push_back(std::move(fault));
+    }
+  }
+
+  const Case& case_;
+  const std::function<void(double)>& on_progress_;
+  std::vector<std::string> matching_, differing_;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+std::string_view name(StageStatus status) {
+  switch (status) {
+    case StageStatus::match:
+      return "match";
+    case StageStatus::differ:
+      return "differ";
+    case StageStatus::missing:
+      return "missing";
+    case StageStatus::shape:
+      break;
+  }
+  return "shape";
+}
+
+Diagnosis diagnose(const Case& the_case, const std::function<void(double)>& on_progress) {
+  Diagnosis diagnosis;
+  const std::vector<StageFinding> reference = try_out(the_case, {.problem = the_case.problem});
+  for (const StageShape& stage : the_case.stages) {
+    const auto found = std::ranges::find(reference, stage.id, &StageFinding::id);
+    StageFinding finding = found == reference.end() ? StageFinding{.id = stage.id} : *found;
+    if (finding.status == StageStatus::shape) finding.shape_expected = stage.shape;
+    const bool departs =
+        finding.status == StageStatus::differ || finding.status == StageStatus::shape;
+    if (departs && !diagnosis.first_divergence) diagnosis.first_divergence = stage.id;
+    diagnosis.stages.push_back(std::move(finding));
+  }
+  if (diagnosis.first_divergence) {
+    diagnosis.faults = Search(the_case, reference, on_progress).run();
+  } else if (const auto finding = faults::nan_behind_mask_finding(the_case)) {
+    diagnosis.faults.push_back(*finding);
+  }
+  diagnosis.blind = blind_spots(the_case);
+  return diagnosis;
+}
+
+}  // namespace qkv

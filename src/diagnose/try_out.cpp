@@ -1,0 +1,148 @@
+// Trying an alteration out: the altered computation beside the user's stages.
+#include "diagnose/try_out.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "diagnose/rounding.hpp"
+#include "qkv/attention/pipeline.hpp"
+
+namespace qkv {
+
+namespace {
+
+/// Ends the computation early: everything that was to be compared has been.
+struct Enough {};
+
+/// What lies below this in a row after softmax is 0 in float32 whatever else the row holds: e^-104
+/// < 2^-149.
+constexpr double as_good_as_hidden = 104;
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+class Trial {
+ public:
+  Trial(const Case& the_case, const Alteration& alteration,
+        const std::vector<std::string>& must_match)
+      : case_(the_case),
+        alteration_(alteration),
+        must_match_(must_match),
+        held_(alteration.problem),
+        rounding_(std::max(the_case.eps, alteration.eps)) {
+    for (const StageShape& stage : case_.stages) {
+      if (case_.got.contains(stage.id)) last_ = stage.id;
+    }
+  }
+
+  std::vector<StageFinding> run() {
+    try {
+      attend<double>(alteration_.problem, [this](std::string_view id, Tensor<double, 4>& value) {
+        on_stage(std::string(id), value);
+      });
+    } catch (const Enough&) {
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  void on_stage(const std::string& id, Tensor<double, 4>& value) {
+    for (const auto& [stage, edit] : alteration_.edits) {
+      const bool in_place_of_heads = stage == "heads" && id == "out" && !held_.has("heads");
+      if (stage == id || in_place_of_heads) value = edit(held_, value);
+    }
+    rounding_.computed(id, held_, value);
+    held_.set(id, value);
+    const auto found = case_.got.find(id);
+    if (found == case_.got.end()) return;
+
+    const GotStage& got = found->second;
+    findings_.push_back(compare(id, got, value));
+    const bool matches = findings_.back().status == StageStatus::match;
+    if (!matches && std::ranges::find(must_match_, id) != must_match_.end()) throw Enough{};
+    if (id == last_) throw Enough{};
+    if (got.value.sizes() == value.sizes() && !got.value.empty()) {
+      value = got.value;
+      rounding_.given(id, got);
+      held_.set(id, value);
+    }
+  }
+
+  StageFinding compare(const std::string& id, const GotStage& got,
+                       const Tensor<double, 4>& value) const {
+    StageFinding finding{.id = id, .status = StageStatus::shape};
+    finding.shape_got = got.shape;
+    finding.shape_expected = value.shape();
+    if (got.value.empty() || got.value.sizes() != value.sizes()) {
+      finding.residual = HUGE_VAL;
+      return finding;
+    }
+    const Tensor<double, 4> allowed = rounding_.tolerance(id, value);
+    finding.count = value.size();
+    double max_abs = 0, max_rel = 0;
+    std::size_t worst = 0;
+    for (std::size_t n = 0; n < value.size(); ++n) {
+      const double a = got.value.data()[n], b = value.data()[n];
+      if (same(a, b) || (id == "masked" && both_hidden(n, a, b, value))) continue;
+      const double difference = std::abs(a - b);
+      // A NaN or an infinity on one side only is as far off as can be.
+      const double residual = std::isfinite(difference) ? difference / allowed.data()[n] : HUGE_VAL;
+      if (!(residual <= 1)) ++finding.differing;
+      if (std::isfinite(difference)) {
+        max_abs = std::max(max_abs, difference);
+        if (b != 0) max_rel = std::max(max_rel, difference / std::abs(b));
+      }
+      if (residual > finding.residual) {
+        finding.residual = residual;
+        worst = n;
+      }
+    }
+    finding.status = finding.differing == 0 ? StageStatus::match : StageStatus::differ;
+    finding.max_abs = max_abs;
+    finding.max_rel = max_rel;
+    if (value.size() > 0) {
+      finding.at = index_of(worst, value);
+      finding.got = got.value.data()[worst];
+      finding.expected = value.data()[worst];
+    }
+    return finding;
+  }
+
+  /// Different fills hide alike as long as both lie far below the row's greatest logit.
+  bool both_hidden(std::size_t n, double a, double b, const Tensor<double, 4>& value) const {
+    const std::size_t S = value.size(3), row = n / S * S;
+    double greatest = -HUGE_VAL;
+    for (std::size_t s = 0; s < S; ++s) greatest = std::max(greatest, value.data()[row + s]);
+    return a < greatest - as_good_as_hidden && b < greatest - as_good_as_hidden;
+  }
+
+  std::vector<std::size_t> index_of(std::size_t n, const Tensor<double, 4>& value) const {
+    const std::size_t four[4] = {n / (value.size(1) * value.size(2) * value.size(3)),
+                                 n / (value.size(2) * value.size(3)) % value.size(1),
+                                 n / value.size(3) % value.size(2), n % value.size(3)};
+    std::vector<std::size_t> index;
+    if (case_.problem.sizes.has_batch) index.push_back(four[0]);
+    if (value.size(1) > 1 || (case_.problem.sizes.has_heads && case_.problem.sizes.rank_four))
+      index.push_back(four[1]);
+    index.push_back(four[2]);
+    index.push_back(four[3]);
+    return index;
+  }
+
+  const Case& case_;
+  const Alteration& alteration_;
+  const std::vector<std::string>& must_match_;
+  Held held_;
+  Rounding rounding_;
+  std::string last_;
+  std::vector<StageFinding> findings_;
+};
+
+}  // namespace
+
+std::vector<StageFinding> try_out(const Case& the_case, const Alteration& alteration,
+                                  const std::vector<std::string>& must_match) {
+  return Trial(the_case, alteration, must_match).run();
+}
+
+}  // namespace qkv
