@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "diagnose/faults/rules.hpp"
+#include "diagnose/likeness.hpp"
 #include "qkv/attention/softmax.hpp"
 
 namespace qkv::faults {
@@ -96,7 +97,8 @@ void add_rule_mistake(const Case& the_case, std::function<void(Visibility<double
                       std::vector<Variant>& variants) {
   Visibility<double> changed = the_case.problem.visibility;
   change(changed);
-  if (!has_empty_row(changed)) {
+  // A mistake that hides nothing else is no mistake about the queries that see no key.
+  if (!has_empty_row(changed) || same_rules(changed, the_case.problem.visibility)) {
     variants.push_back({[change](Alteration& a) { change(a.problem.visibility); }, message, fix});
     return;
   }

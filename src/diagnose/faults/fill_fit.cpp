@@ -200,8 +200,12 @@ std::optional<FittedFill> from_outputs(const Outputs& outputs, FittedFill fill, 
     fill.number += move;
     if (std::abs(move) <= 1e-12 * std::max(1.0, std::abs(fill.number))) break;
   }
-  const double size = squares(wanted, std::vector<double>(wanted.size(), 0));
-  if (!(squares(outputs.with(fill), wanted) <= 1e-4 * size)) return std::nullopt;
+  // The fit must be far better than no weight at all, and than all of the weight.
+  const double off = squares(outputs.with(fill), wanted);
+  for (const double extreme : {-1e3, 1e3}) {
+    const FittedFill other{.number = around + extreme, .is_added = fill.is_added};
+    if (!(off <= 1e-4 * squares(outputs.with(other), wanted))) return std::nullopt;
+  }
   fill.number = as_written(fill.number);
   return fill;
 }
@@ -217,6 +221,13 @@ double typical_greatest(const SampledRows& sample) {
     if (std::isfinite(m)) greatest.push_back(m);
   }
   return greatest.empty() ? 0 : median(greatest);
+}
+
+/// True where the fit is no fill: it adds nothing, which is a rule that is missing, or so much that
+/// only hidden keys have a weight, which is a rule that is inverted.
+bool is_another_mistake(const FittedFill& fill) {
+  constexpr double nothing = 1e-5;
+  return fill.is_added && fill.number > -nothing;
 }
 
 /// True where every hidden key of every sampled row has the weight 0 all the same.
@@ -258,7 +269,9 @@ std::vector<FittedFill> fit(const Case& the_case, const SampledRows& sample) {
 std::vector<FittedFill> fitted_fills(const Case& the_case, const RuleSet& rules) {
   const SampledRows sample(the_case, rules, most_queries);
   std::vector<FittedFill> fills = fit(the_case, sample);
-  std::erase_if(fills, [&](const FittedFill& fill) { return hides(sample, fill); });
+  std::erase_if(fills, [&](const FittedFill& fill) {
+    return is_another_mistake(fill) || hides(sample, fill);
+  });
   return fills;
 }
 
