@@ -6,9 +6,9 @@
 
 namespace qkv {
 
-namespace {
+namespace checks {
 
-using namespace checks;
+namespace {
 
 constexpr std::array<Check, 21> checks_in_order = {{
     {"input.finite", 2, "no input holds NaN or Inf", input_finite, input_finite},
@@ -53,6 +53,8 @@ constexpr std::array<Check, 21> checks_in_order = {{
 
 }  // namespace
 
-std::span<const Check> check_list() { return checks_in_order; }
+}  // namespace checks
+
+std::span<const Check> check_list() { return checks::checks_in_order; }
 
 }  // namespace qkv

@@ -43,7 +43,7 @@ std::string hiding_rule(const Visibility<T>& visibility, std::size_t b, std::siz
   if (window.hidden(b, h, i, j)) rules.emplace_back("the window");
   if (padding.hidden(b, h, i, j)) rules.emplace_back("the padding");
   if (mask.hidden(b, h, i, j)) rules.emplace_back("the mask");
-  return listed(rules);
+  return listed(rules) + (rules.size() > 1 ? " hide" : " hides");
 }
 
 template std::string hiding_rule(const Visibility<float>&, std::size_t, std::size_t, std::size_t,

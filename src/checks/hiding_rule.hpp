@@ -8,8 +8,8 @@
 
 namespace qkv::checks {
 
-/// "the causal rule", "the padding", "the mask and the window": every rule that hides key j from
-/// query i.
+/// "the causal rule hides", "the padding and the mask hide": every rule that hides key j from query
+/// i, with the verb.
 template <class T>
 std::string hiding_rule(const Visibility<T>& visibility, std::size_t b, std::size_t h,
                         std::size_t i, std::size_t j);

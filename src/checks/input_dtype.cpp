@@ -29,13 +29,13 @@ CheckResult input_dtype(const Evidence<T>& evidence) {
     odd.push_back(input.named->where + " is " + type);
   }
   if (looked == 0) return skipped("inputs", "needs the input files");
-  result.value = static_cast<double>(odd.size());
-  result.limit = 0;
   if (odd.empty()) {
     result.message = listed(types) + (types.size() > 1 ? " mixed" : "");
     return result;
   }
   result.status = Status::warn;
+  result.value = static_cast<double>(odd.size());
+  result.limit = 0;
   result.message = listed(odd) + ", expected a float type";
   result.hint = activation
                     ? "token ids must be embedded first; other integers should be saved as float32"

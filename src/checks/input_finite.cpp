@@ -75,7 +75,7 @@ CheckResult input_finite(const Evidence<T>& evidence) {
   result.value = static_cast<double>(bad_elements);
   result.limit = 0;
   if (bad.empty()) {
-    result.message = std::to_string(looked) + " inputs, all finite";
+    result.message = "0 NaN or Inf in " + std::to_string(looked) + " inputs";
     return result;
   }
   result.status = Status::fail;

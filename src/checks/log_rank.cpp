@@ -19,6 +19,19 @@ void subtract(std::span<double> to, double factor, std::span<const double> from)
   for (std::size_t j = 0; j < to.size(); ++j) to[j] -= factor * from[j];
 }
 
+/// Position of the greatest |value|.
+std::size_t greatest(std::span<const double> row) {
+  std::size_t best = 0;
+  double size = -1;
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    if (std::abs(row[j]) > size) {
+      size = std::abs(row[j]);
+      best = j;
+    }
+  }
+  return best;
+}
+
 struct Pivots {
   std::vector<std::size_t> rows, columns;
 };
@@ -31,13 +44,16 @@ Pivots choose_pivots(const Matrix& matrix, const Matrix& errors, std::size_t mos
   Pivots pivots;
   double noise = 0;
   while (pivots.rows.size() < most) {
-    const auto elements = rest.elements();
-    const auto largest = std::max_element(elements.begin(), elements.end(), [](double a, double b) {
-      return std::abs(a) < std::abs(b);
-    });
-    const auto position = static_cast<std::size_t>(largest - elements.begin());
-    const std::size_t row = position / rest.size(1), column = position % rest.size(1);
-    const double pivot = rest(row, column);
+    std::size_t row = 0, column = 0;
+    double pivot = 0;
+    for (std::size_t i = 0; i < rest.size(0); ++i) {
+      const std::size_t j = greatest(rest.row(i));
+      if (std::abs(rest(i, j)) > std::abs(pivot)) {
+        pivot = rest(i, j);
+        row = i;
+        column = j;
+      }
+    }
     noise = std::max(noise, errors(row, column));
     if (!(std::abs(pivot) > noise)) break;
     pivots.rows.push_back(row);

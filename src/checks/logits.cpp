@@ -60,11 +60,11 @@ Logits<T>::Logits(const Evidence<T>& evidence) {
       return;
     }
     factor_ = *scale;
-    formula_ += "*" + short_number(factor_);
+    formula_.append("*").append(short_number(factor_));
   }
   if (stage_ != &evidence.capped && evidence.settings.softcap) {
     cap_ = evidence.settings.softcap;
-    formula_ += ", capped at " + short_number(*cap_);
+    formula_.append(", capped at ").append(short_number(*cap_));
   }
   if (evidence.visibility != nullptr && evidence.visibility->any()) {
     visibility_ = evidence.visibility;

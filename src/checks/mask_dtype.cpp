@@ -74,7 +74,8 @@ CheckResult mask_dtype(const Evidence<T>& evidence) {
     } else if (seen.others == 0) {
       result.message = type + ", 0 throughout: it is added and changes nothing";
     } else {
-      result.message = type + ", added to the scores";
+      result.message = type + ", added to the scores; " + std::to_string(seen.others) +
+                       " values are neither 0 nor 1";
     }
     return result;
   }

@@ -62,7 +62,7 @@ CheckResult mask_empty_rows(const Evidence<T>& evidence) {
                      .value = static_cast<double>(found.count),
                      .limit = 0};
   if (found.count == 0) {
-    result.message = "each of " + std::to_string(found.queries) + " queries sees a key";
+    result.message = "0 of " + std::to_string(found.queries) + " queries see no key";
     return result;
   }
   std::vector<std::string> rows;

@@ -66,7 +66,7 @@ CheckResult mask_hidden_zero(const Evidence<T>& evidence) {
     result.status = Status::fail;
     result.message = "weight " + short_number(weight) + " of a key that " +
                      hiding_rule(*evidence.visibility, worst.b(), worst.h(), worst.i(), worst.j()) +
-                     " hides, expected " +
+                     ", expected " +
                      (finite_fill ? short_number(worst_allowed) + " at most" : "0") + " " +
                      out_of(worst.off(), worst.judged(), "hidden weights");
     result.hint = "hidden scores must become -inf before the softmax";

@@ -55,7 +55,7 @@ CheckResult mask_leak(const Evidence<T>& evidence) {
                      short_number(worst.measure()) + " to key " + std::to_string(worst.j()) +
                      ", which " +
                      hiding_rule(*evidence.visibility, worst.b(), worst.h(), worst.i(), worst.j()) +
-                     " hides " + out_of(worst.off(), worst.judged(), "hidden weights");
+                     " " + out_of(worst.off(), worst.judged(), "hidden weights");
     result.hint = leak_hint(evidence, worst.off(), worst.judged());
     return result;
   }

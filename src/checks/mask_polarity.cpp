@@ -35,8 +35,9 @@ struct Hidden {
 template <class U, std::size_t Rank, class Hides>
 Hidden count_hidden(const Tensor<U, Rank>& mask, Hides hides) {
   Hidden found;
-  const std::size_t S = mask.size(Rank - 1), L = Rank > 2 ? mask.size(Rank - 2) : 1;
-  const bool square = L == S && S > 1;
+  // Padding (B,S) has no query axis, and so no diagonal even where B = S.
+  const std::size_t L = mask.size(Rank - 2), S = mask.size(Rank - 1);
+  const bool square = Rank == 4 && L == S && S > 1;
   found.keys = S;
   found.all = mask.size();
   if (found.all == 0) return found;

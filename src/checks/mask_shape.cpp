@@ -31,6 +31,7 @@ bool alike_along_first_axis(const Array& mask) {
 
 /// "(1,1,L,S)": the axes of (B,H,L,S) that a mask of this shape has.
 std::string axes_read(const Shape& shape, const Sizes& sizes) {
+  if (shape.size() == 3 && shape[0] != 1 && shape[0] != sizes.H) return "(B*H,L,S)";  // torch-mha
   static constexpr const char* symbols[] = {"B", "H", "L", "S"};
   const std::size_t full[] = {sizes.B, sizes.H, sizes.L, sizes.S};
   std::vector<std::string> axes;

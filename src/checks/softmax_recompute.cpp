@@ -124,8 +124,8 @@ CheckResult softmax_recompute(const Evidence<T>& evidence) {
     return skipped("attn", "no query sees more than one key: its weight is 1 whatever the score");
   }
   result.status = Status::pass;
-  result.message = "attn is softmax(" + logits.formula() + "), off by " + short_number(worst_off) +
-                   " at most (limit " + short_number(worst_tolerance) + " there)";
+  result.message = "attn is softmax(" + logits.formula() + "), at worst off by " +
+                   short_number(worst_off) + " (limit " + short_number(worst_tolerance) + ")";
   if (without_softmax > 0) {
     result.message += "; " + std::to_string(without_softmax) + " rows of " + logits.stage() +
                       " hold NaN or +Inf and were not judged";

@@ -46,14 +46,15 @@ CheckResult stage_finite(const Evidence<T>& evidence) {
                        .hint = reason.hint};
   }
   if (looked == 0) return skipped("stages", "no stage is held");
-  CheckResult result{.stage = "stages",
-                     .status = Status::pass,
-                     .value = 0,
-                     .limit = 0,
-                     .message = std::to_string(looked) + " stages, all finite"};
+  CheckResult result{
+      .stage = "stages",
+      .status = Status::pass,
+      .value = 0,
+      .limit = 0,
+      .message = "0 NaN or Inf out of place in " + std::to_string(looked) + " stages"};
   if (meant > 0) {
-    result.message += " but for " + std::to_string(meant) +
-                      " NaN in rows that see no key, as --empty-rows nan asks";
+    result.message +=
+        "; " + std::to_string(meant) + " NaN in rows that see no key, as --empty-rows nan asks";
   }
   return result;
 }

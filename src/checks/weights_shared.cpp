@@ -137,8 +137,8 @@ CheckResult weights_shared(const Evidence<T>& evidence) {
   }
   result.value = static_cast<double>(same.size());
   if (same.empty()) {
-    result.message =
-        compared == 1 ? "two matrices of one shape, different numbers" : "three different matrices";
+    result.message = "0 of " + std::to_string(compared) +
+                     (compared == 1 ? " pair holds" : " pairs hold") + " the same numbers";
     return result;
   }
   result.status = Status::warn;

@@ -44,6 +44,7 @@ Evidence<T> trace_evidence(const Problem<T>& problem, const Request& request,
   if (evidence.heads.empty()) evidence.heads = attended.out;
   evidence.visibility = &problem.visibility;
   evidence.memory_limit = request.memory_limit;
+  evidence.memory_limit_given = request.memory_limit_given;
   return evidence;
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "io/kind.hpp"
-#include "io/size.hpp"
+#include "io/data_size.hpp"
+#include "io/file_kind.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
 
@@ -39,7 +39,7 @@ std::size_t length_width(const std::byte* prelude, std::size_t available,
   const std::string_view start(reinterpret_cast<const char*>(prelude),
                                std::min(available, magic.size()));
   if (start != magic.substr(0, start.size())) {
-    const Kind kind = kind_of(prelude, available);
+    const FileKind kind = file_kind(prelude, available);
     throw Error(Complaint{.what = "not a .npy file",
                           .where = where,
                           .expected = "\\x93NUMPY as its first bytes",
@@ -123,7 +123,8 @@ Array npy_read(const Bytes& bytes, std::string_view member, const std::string& w
   const std::size_t data_at = dict_at + length;
   const std::size_t got = bytes.size - data_at;
   if (got < header.data_bytes) {
-    truncated(where, header.data_bytes, "data for " + type_text(header.dtype, header.shape), got);
+    truncated(where, header.data_bytes, "data for " + type_and_shape(header.dtype, header.shape),
+              got);
   }
   if (got > header.data_bytes) {
     const Bytes rest{.data = bytes.data + data_at + header.data_bytes,
@@ -132,7 +133,7 @@ Array npy_read(const Bytes& bytes, std::string_view member, const std::string& w
         .what = "trailing bytes in .npy",
         .where = where,
         .expected =
-            bytes_of(header.data_bytes, "data for " + type_text(header.dtype, header.shape)),
+            bytes_of(header.data_bytes, "data for " + type_and_shape(header.dtype, header.shape)),
         .got = std::to_string(got),
         .hint = npy_sniff(rest) ? "another array follows: standard input reads them one by one, as "
                                   "-, - and so on"
@@ -165,13 +166,13 @@ std::optional<Array> npy_read_next(const Take& take, std::optional<std::size_t> 
         .what = "header and declared size disagree",
         .where = where,
         .expected =
-            bytes_of(header.data_bytes, "data for " + type_text(header.dtype, header.shape)),
+            bytes_of(header.data_bytes, "data for " + type_and_shape(header.dtype, header.shape)),
         .got = *declared < before_data ? std::to_string(*declared) + " in all"
                                        : std::to_string(*declared - before_data)});
   }
   const Taken data = take_growing(take, header.data_bytes);
   if (data.size < header.data_bytes) {
-    truncated(where, header.data_bytes, "data for " + type_text(header.dtype, header.shape),
+    truncated(where, header.data_bytes, "data for " + type_and_shape(header.dtype, header.shape),
               data.size);
   }
   return array_over(header, data.memory.get(), data.memory);

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <optional>
 
+#include "io/data_size.hpp"
 #include "io/npy.hpp"
-#include "io/size.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
 
@@ -237,7 +237,7 @@ NpyHeader Literals::header() {
 
 NpyHeader parse_npy_dict(std::string_view dict, const std::string& where) {
   NpyHeader header = Literals(dict, where).header();
-  header.data_bytes = data_bytes(header.dtype, header.shape, where);
+  header.data_bytes = checked_data_bytes(header.dtype, header.shape, where);
   return header;
 }
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <vector>
 
-#include "io/size.hpp"
+#include "io/data_size.hpp"
 #include "qkv/io/write.hpp"
 
 namespace qkv {

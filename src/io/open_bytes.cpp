@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "io/reason.hpp"
+#include "io/system_reason.hpp"
 #include "io/take.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
@@ -64,13 +64,14 @@ Bytes open_bytes(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (file.number() < 0) {
     const int failure = errno;
-    throw Error(Complaint{.what = failure == EACCES ? "not permitted to read" : reason(failure),
-                          .where = where,
-                          .hint = failure == ENOENT ? missing_hint(path) : ""});
+    throw Error(
+        Complaint{.what = failure == EACCES ? "not permitted to read" : system_reason(failure),
+                  .where = where,
+                  .hint = failure == ENOENT ? missing_hint(path) : ""});
   }
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) {
-    throw Error(Complaint{.what = reason(errno), .where = where});
+    throw Error(Complaint{.what = system_reason(errno), .where = where});
   }
   if (S_ISDIR(status.st_mode)) {
     throw Error(Complaint{.what = "a directory where a file should be", .where = where});

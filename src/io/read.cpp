@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "io/kind.hpp"
+#include "io/file_kind.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
 #include "qkv/tensor/part.hpp"
@@ -64,7 +64,7 @@ const Format& format_of(const Bytes& bytes, const std::string& path) {
     if (path.ends_with(format.suffix)) return format;
     suffixes.emplace_back(format.suffix);
   }
-  const Kind kind = kind_of(bytes.data, bytes.size);
+  const FileKind kind = file_kind(bytes.data, bytes.size);
   throw Error(Complaint{.what = "not a tensor file",
                         .where = escaped(path, 4096),
                         .expected = listed(suffixes, "or"),
@@ -76,7 +76,7 @@ const Format& format_of(const Bytes& bytes, const std::string& path) {
 
 Array read_tensor(const std::string& argument, TensorStream& stdin_stream) {
   if (argument == "-" || argument.starts_with("-[")) {
-    const Array array = stdin_stream.next();
+    Array array = stdin_stream.next();
     return argument == "-" ? array : part_of(array, argument.substr(1), "-");
   }
   Argument wanted = split_argument(argument);
@@ -91,7 +91,7 @@ Array read_tensor(const std::string& argument, TensorStream& stdin_stream) {
       wanted = {.file = wanted.file, .member = whole};
     }
   }
-  const Array array = format.read(bytes, wanted.member, where);
+  Array array = format.read(bytes, wanted.member, where);
   if (wanted.part.empty()) return array;
   return part_of(array, wanted.part,
                  wanted.member.empty() ? where : where + ":" + escaped(wanted.member));

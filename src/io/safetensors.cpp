@@ -7,9 +7,9 @@
 #include <cmath>
 #include <optional>
 
-#include "io/kind.hpp"
+#include "io/data_size.hpp"
+#include "io/file_kind.hpp"
 #include "io/names.hpp"
-#include "io/size.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/json.hpp"
 #include "qkv/base/text.hpp"
@@ -119,7 +119,7 @@ File open(const Bytes& bytes, const std::string& where) {
   }
   const std::size_t length = header_length(bytes);
   if (length > longest_header) {
-    const Kind kind = kind_of(bytes.data, bytes.size);
+    const FileKind kind = file_kind(bytes.data, bytes.size);
     throw Error(Complaint{.what = "not a .safetensors file",
                           .where = where,
                           .expected = "a header length of at most " +
@@ -186,12 +186,12 @@ Array safetensors_read(const Bytes& bytes, std::string_view member, const std::s
   const DType dtype = dtype_of_entry(*entry, full_name);
   Shape shape = shape_of(*entry, full_name);
   const Range range = range_of(*entry, full_name);
-  const std::size_t size = data_bytes(dtype, shape, full_name);
+  const std::size_t size = checked_data_bytes(dtype, shape, full_name);
   if (range.end - range.begin != size) {
     throw Error(
         Complaint{.what = "shape and data_offsets disagree",
                   .where = full_name,
-                  .expected = std::to_string(size) + " bytes for " + type_text(dtype, shape),
+                  .expected = std::to_string(size) + " bytes for " + type_and_shape(dtype, shape),
                   .got = std::to_string(range.end - range.begin)});
   }
   Array array = row_major_array(dtype, std::move(shape), file.data.data + range.begin, bytes.owner);

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "io/reason.hpp"
+#include "io/system_reason.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
 
@@ -29,7 +29,7 @@ Take take_from(int descriptor, const std::string& where) {
         pollfd wait{.fd = descriptor, .events = POLLIN, .revents = 0};
         ::poll(&wait, 1, -1);
       } else if (errno != EINTR) {
-        throw Error(Complaint{.what = "cannot read: " + reason(errno), .where = where});
+        throw Error(Complaint{.what = "cannot read: " + system_reason(errno), .where = where});
       }
     }
     return size;

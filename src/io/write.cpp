@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <random>
 
-#include "io/reason.hpp"
+#include "io/system_reason.hpp"
 #include "io/temporaries.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(int failure, const std::string& path) {
   const bool full = failure == ENOSPC || failure == EDQUOT;
-  refuse("cannot write: " + reason(failure), path,
+  refuse("cannot write: " + system_reason(failure), path,
          full ? "free some space, or name an output on another disk" : "");
 }
 

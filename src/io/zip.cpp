@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "io/kind.hpp"
+#include "io/file_kind.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
 
@@ -128,13 +128,13 @@ std::vector<ZipMember> zip_members(const Bytes& bytes, const std::string& where)
   const std::optional<std::size_t> end = find_end(reader);
   if (!end) {
     const bool zip = bytes.size >= 4 && reader.number(0, 4) == local_header;
-    const Kind kind = kind_of(bytes.data, bytes.size);
+    const FileKind kind = file_kind(bytes.data, bytes.size);
     throw Error(Complaint{
         .what = zip ? "truncated zip archive" : "not a zip archive, which .npz is",
         .where = where,
         .expected = zip ? "a directory of its members at its end" : "PK as its first bytes",
         .got = zip ? "none in " + bytes_text(static_cast<double>(bytes.size)) : kind.what,
-        .hint = kind.hint});
+        .hint = zip ? "" : kind.hint});
   }
   const Directory directory = find_directory(reader, *end, where);
   std::vector<ZipMember> members;

@@ -96,6 +96,7 @@ std::vector<Item> parse_items(std::string_view part, const std::string& name) {
   // Like Python, a comma may follow the last entry but not stand alone.
   if (pieces.size() > 1 && pieces.back().empty()) pieces.pop_back();
   std::vector<Item> items;
+  items.reserve(pieces.size());
   for (const std::string_view piece : pieces) items.push_back(parse_item(piece, name));
   return items;
 }

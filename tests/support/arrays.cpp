@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "qkv/base/text.hpp"
 #include "qkv/tensor/half.hpp"
 
 namespace qkv::test {
@@ -55,7 +56,7 @@ void put_as(DType dtype, double number, std::byte* to) {
 NamedArray array_of(const Shape& shape, const std::vector<double>& numbers, DType dtype,
                     const std::string& where) {
   if (numbers.size() != element_count(shape))
-    throw std::length_error(where + ": numbers do not fill " + shape_words(shape));
+    throw std::length_error(where + ": numbers do not fill " + shape_text(shape));
   const std::size_t size = size_of(dtype);
   auto memory = allocate_bytes(numbers.size() * size);
   for (std::size_t n = 0; n < numbers.size(); ++n)
@@ -83,17 +84,10 @@ DType dtype_named(std::string_view wanted) {
   throw std::out_of_range("element type " + std::string(wanted));
 }
 
-std::string shape_words(const Shape& shape) {
-  std::string words = "(";
-  for (const std::size_t axis : shape)
-    words += (words.size() > 1 ? "," : "") + std::to_string(axis);
-  return words + ")";
-}
-
 std::string departure(const Array& got, const Array& want, double absolute, double relative) {
   std::ostringstream wrong;
   if (got.shape != want.shape) {
-    wrong << "shape " << shape_words(got.shape) << ", expected " << shape_words(want.shape);
+    wrong << "shape " << shape_text(got.shape) << ", expected " << shape_text(want.shape);
     return wrong.str();
   }
   const std::size_t count = element_count(got.shape);
@@ -114,7 +108,7 @@ std::string departure(const Array& got, const Array& want, double absolute, doub
   }
   if (off == 0) return "";
   wrong.precision(9);
-  wrong << off << " of " << count << " elements of " << shape_words(got.shape)
+  wrong << off << " of " << count << " elements of " << shape_text(got.shape)
         << " are off, worst element " << worst << ": " << is[worst] << ", expected "
         << should[worst];
   return wrong.str();

@@ -21,8 +21,6 @@ Array in_fortran_order(const Array& array);
 
 DType dtype_named(std::string_view name);
 
-std::string shape_words(const Shape& shape);
-
 /// How `got` departs from |got - want| <= absolute + relative*|want|, "" where it does not. Equal
 /// infinities are near; a NaN never is.
 std::string departure(const Array& got, const Array& want, double absolute, double relative = 0);

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "qkv/base/text.hpp"
 #include "support/arrays.hpp"
 
 namespace qkv::test {
@@ -228,7 +229,7 @@ std::string mismatch(const Tensor<T, 4>& got, const GoldenStage& want) {
   std::ostringstream wrong;
   wrong.precision(17);
   if (got.shape() != want.shape) {
-    wrong << "shape " << shape_words(got.shape()) << ", expected " << shape_words(want.shape);
+    wrong << "shape " << shape_text(got.shape()) << ", expected " << shape_text(want.shape);
     return wrong.str();
   }
   // The bounds are first order in epsilon and count a whole one where rounding costs a half; below
@@ -239,7 +240,7 @@ std::string mismatch(const Tensor<T, 4>& got, const GoldenStage& want) {
   for (std::size_t n = 0; n < want.at.size(); ++n) {
     const T value = got.data()[want.at[n]];
     if (is_near(value, want.values[n], allowed)) continue;
-    wrong << "element " << want.at[n] << " of " << shape_words(want.shape) << " is " << value
+    wrong << "element " << want.at[n] << " of " << shape_text(want.shape) << " is " << value
           << ", expected " << want.values[n] << " within " << allowed << "; ";
     break;
   }

@@ -59,7 +59,9 @@ struct Evidence {
 
   const Visibility<T>* visibility = nullptr;  ///< none: what is hidden is not known
   double memory_limit = 0;                    ///< bytes, 0: not known
-  double stage_bytes = 0;                     ///< bytes of all stages together
+  bool memory_limit_given =
+      true;  ///< false: 80 % of what is free now, a number that changes from run to run
+  double stage_bytes = 0;  ///< bytes of all stages together
   std::string largest_stage = {};
   double largest_bytes = 0;
 

@@ -19,13 +19,18 @@ normal("wq.npy", 4, 4)
 normal("wk.npy", 4, 4)
 normal("wv.npy", 4, 6)
 normal("wk_wide.npy", 4, 6)
-normal("wq_deep.npy", 8, 4)
+normal("wq_deep.npy", 8, 6)
 normal("q.npy", 2, 3, 4)
 normal("k.npy", 2, 5, 4)
 normal("v.npy", 2, 5, 6)
 normal("k_wide.npy", 2, 5, 8)
 normal("v_long.npy", 2, 7, 6)
 normal("k_one_batch.npy", 1, 5, 4)
+
+# Two queries over three keys, whose weights and output are known from paper.
+np.save("paper_q.npy", np.array([[1, 0], [0, 1]], np.float32))
+np.save("paper_k.npy", np.array([[1, 0], [0, 1], [1, 1]], np.float32))
+np.save("paper_v.npy", np.array([[1, 2], [3, 4], [5, 6]], np.float32))
 
 # Masks for L=3, S=5, and such that fit nothing.
 np.save("mask.npy", np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 0], [1, 1, 1, 1, 1]], bool))
@@ -39,7 +44,10 @@ np.save("mask_causal_hides.npy", np.triu(np.ones((4, 4), bool), 1))
 np.save("padding.npy", np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], bool))
 np.save("padding_transposed.npy", np.ones((5, 2), bool))
 np.save("lengths.npy", np.array([3, 5], np.int64))
-np.save("x_4_4.npy", random.standard_normal((4, 4)).astype(np.float32))
+x = random.standard_normal((4, 4)).astype(np.float32)
+np.save("x_4_4.npy", x)
+x[2, 1] = np.nan
+np.save("x_nan.npy", x)
 
 # Files that are none, or hold what no tensor may.
 np.save("objects.npy", np.array([{"a": 1}, None], object), allow_pickle=True)

@@ -19,8 +19,8 @@ TEST_CASE("input.dtype: float types pass, and a mixture is said") {
 
 TEST_CASE("input.dtype: token ids in place of embeddings are warned of") {
   Case<float> made;
-  made.inputs.x = NamedArray{.array = array_of<std::int64_t>(DType::int64, {1, 2}, {17, 4}),
-                             .where = "x.npy"};
+  made.inputs.x =
+      NamedArray{.array = array_of<std::int64_t>(DType::int64, {1, 2}, {17, 4}), .where = "x.npy"};
   made.inputs.wq = NamedArray{.array = array({1, 1}, {1}), .where = "wq.npy"};
   const CheckResult result = made.run("input.dtype");
   CHECK(result.status == Status::warn);

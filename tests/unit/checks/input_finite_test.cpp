@@ -21,8 +21,8 @@ TEMPLATE_TEST_CASE("input.finite: finite inputs pass, and -Inf in a mask is fini
 TEST_CASE("input.finite: names each file with what it holds and the first index") {
   Case<float> made;
   made.inputs.x = NamedArray{.array = array({2, 2}, {1, 2, 3, 4}), .where = "x.npy"};
-  made.inputs.wq = NamedArray{.array = array({2, 3}, {1, 2, 3, 4, not_a_number, -infinity}),
-                              .where = "wq.npy"};
+  made.inputs.wq =
+      NamedArray{.array = array({2, 3}, {1, 2, 3, 4, not_a_number, -infinity}), .where = "wq.npy"};
   made.inputs.mask = NamedArray{.array = array({2}, {0, infinity}), .where = "mask.npy"};
   const CheckResult result = made.run("input.finite");
   CHECK(result.status == Status::fail);

@@ -6,10 +6,10 @@
 using namespace qkv;
 using namespace qkv::test;
 
-TEST_CASE("mask.dtype: a float triangle of 0 and 1 fails, it would be added (R050)") {
+TEST_CASE("mask.dtype: a float triangle of 0 and 1 fails, it would be added") {
   auto made = small_case<float>();
-  made.inputs.mask = NamedArray{.array = array({3, 3}, {1, 0, 0, 1, 1, 0, 1, 1, 1}),
-                                .where = "mask.npy"};
+  made.inputs.mask =
+      NamedArray{.array = array({3, 3}, {1, 0, 0, 1, 1, 0, 1, 1, 1}), .where = "mask.npy"};
   const CheckResult alone = made.run("mask.dtype");
   // without a visibility that was read from it, the type decides
   made.evidence.visibility = nullptr;
@@ -41,11 +41,11 @@ TEST_CASE("mask.dtype: additive masks pass, also with NaN or -Inf among them") {
   CHECK(status({0, 1, 1}) == Status::fail);
 }
 
-TEST_CASE("mask.dtype: integers are 0 and 1, and a complement is recognised (R023)") {
+TEST_CASE("mask.dtype: integers are 0 and 1, and a complement is recognised") {
   auto made = small_case<float>();
   made.visibility.hidden_by_mask = Tensor<std::uint8_t, 4>::make({1, 1, 1, 3});
-  made.inputs.mask =
-      NamedArray{.array = array_of<std::int64_t>(DType::int64, {3}, {-2, -1, -2}), .where = "m.npy"};
+  made.inputs.mask = NamedArray{.array = array_of<std::int64_t>(DType::int64, {3}, {-2, -1, -2}),
+                                .where = "m.npy"};
   const CheckResult complement = made.run("mask.dtype");
   CHECK(complement.status == Status::fail);
   CHECK(*complement.value == 3);

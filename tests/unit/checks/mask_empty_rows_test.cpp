@@ -12,7 +12,7 @@ TEMPLATE_TEST_CASE("mask.empty_rows: passes where every query sees a key", "", f
   CHECK(*result.value == 0);
 }
 
-TEST_CASE("mask.empty_rows: causal and keys 0,1,1 leave query 0 without a key (R037)") {
+TEST_CASE("mask.empty_rows: causal and keys 0,1,1 leave query 0 without a key") {
   Case<float> made;
   made.size(1, 1, 1, 3, 3, 2, 3);
   made.visibility.causal = true;
@@ -26,7 +26,7 @@ TEST_CASE("mask.empty_rows: causal and keys 0,1,1 leave query 0 without a key (R
   CHECK(contains(result.message, "0 (--empty-rows)"));
 }
 
-TEST_CASE("mask.empty_rows: five queries on two keys, aligned at the end, empty rows 0 to 2 (R040)") {
+TEST_CASE("mask.empty_rows: five queries on two keys, aligned at the end, empty rows 0 to 2") {
   Case<float> made;
   made.size(2, 1, 1, 5, 2, 2, 2);
   made.visibility.causal = true;

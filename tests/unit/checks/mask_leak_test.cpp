@@ -13,10 +13,10 @@ TEMPLATE_TEST_CASE("mask.leak: right weights let nothing through", "", float, do
   CHECK(*result.value == 0);
 }
 
-TEST_CASE("mask.leak: causal asked for and not applied, greatest future weight named (R028)") {
-  auto wrong = weights_case<float>(3, 3,
-                                   {0.445808, 0.108383, 0.445808, 0.178370, 0.733681, 0.087949,
-                                    0.283995, 0.575975, 0.140029});
+TEST_CASE("mask.leak: causal asked for and not applied, greatest future weight named") {
+  auto wrong = weights_case<float>(
+      3, 3,
+      {0.445808, 0.108383, 0.445808, 0.178370, 0.733681, 0.087949, 0.283995, 0.575975, 0.140029});
   wrong.visibility.causal = true;
   const CheckResult result = wrong.run("mask.leak");
   CHECK(result.status == Status::fail);
@@ -36,10 +36,9 @@ TEST_CASE("mask.leak: names every rule that hides the key") {
   };
   CHECK(contains(message([](auto& visibility) { visibility.lengths = {2}; }),
                  "query 1 gives 0.3 to key 2, which the padding hides"));
-  CHECK(contains(message([](auto& visibility) {
-                   visibility.window = Window{.left = 0, .right = 0};
-                 }),
-                 "query 1 gives 0.4 to key 0, which the window hides"));
+  CHECK(
+      contains(message([](auto& visibility) { visibility.window = Window{.left = 0, .right = 0}; }),
+               "query 1 gives 0.4 to key 0, which the window hides"));
   CHECK(contains(message([](auto& visibility) {
                    visibility.causal = true;
                    visibility.added = tensor<float, 4>({1, 1, 1, 3}, {0, 0, -infinity});
@@ -52,7 +51,7 @@ TEST_CASE("mask.leak: names every rule that hides the key") {
                    visibility.padded = Tensor<std::uint8_t, 2>::make({1, 3});
                    visibility.padded(0, 0) = 1;
                  }),
-                 "query 0 gives 0.5 to key 0, which the padding and the mask hides"));
+                 "query 0 gives 0.5 to key 0, which the padding and the mask hide"));
 }
 
 TEST_CASE("mask.leak: a fill that is not low enough leaks, a low one does not") {

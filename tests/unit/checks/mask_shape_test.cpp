@@ -31,10 +31,11 @@ TEST_CASE("mask.shape: masks that fit in one way pass, with the axes they were r
   CHECK(contains(shape_of({2, 3, 4, 5}, {2, 1, 1, 5}).message, "read as (B,1,1,S)"));
   CHECK(contains(shape_of({2, 3, 4, 5}, {4, 5}).message, "read as (L,S)"));
   CHECK(shape_of({2, 3, 4, 5}, {3, 4, 5}).status == Status::pass);
+  CHECK(contains(shape_of({2, 3, 4, 5}, {6, 4, 5}).message, "read as (B*H,L,S)"));
   CHECK(shape_of({1, 1, 4, 4}, {1, 4, 4}).status == Status::pass);
 }
 
-TEST_CASE("mask.shape: rank 3 where B = H may be per batch row or per head (R047)") {
+TEST_CASE("mask.shape: rank 3 where B = H may be per batch row or per head") {
   const CheckResult result = shape_of({2, 2, 4, 5}, {2, 4, 5});
   CHECK(result.status == Status::warn);
   CHECK(contains(result.message, "B = H = 2"));
@@ -50,7 +51,7 @@ TEST_CASE("mask.shape: rank 2 where B = L may be meant as key padding") {
   CHECK(shape_of({1, 1, 4, 5}, {4, 5}).status == Status::pass);
 }
 
-TEST_CASE("mask.shape: a mask (B,1,L,1) hides queries, not keys (R045)") {
+TEST_CASE("mask.shape: a mask (B,1,L,1) hides queries, not keys") {
   const CheckResult result = shape_of({2, 3, 4, 5}, {2, 1, 4, 1});
   CHECK(result.status == Status::warn);
   CHECK(contains(result.message, "key axis is 1"));

@@ -66,7 +66,7 @@ TEST_CASE("softmax.axis: names each axis that sums to 1 in place of the last") {
   CHECK(contains(whole.message, "over the whole tensor, not"));
 }
 
-TEST_CASE("softmax.axis: batch 1 and a softmax over it gives all ones (R001)") {
+TEST_CASE("softmax.axis: batch 1 and a softmax over it gives all ones") {
   // scores [1,2], softmax over axis 0
   const CheckResult result = weights_case<float>(1, 2, {1, 1}).run("softmax.axis");
   CHECK(result.status == Status::fail);
@@ -74,23 +74,23 @@ TEST_CASE("softmax.axis: batch 1 and a softmax over it gives all ones (R001)") {
   CHECK(contains(result.message, "the query axis (axis 0)"));
 }
 
-TEST_CASE("softmax.axis: three axes, softmax over the first (R003)") {
+TEST_CASE("softmax.axis: three axes, softmax over the first") {
   Case<double> wrong;
   wrong.size(2, 1, 1, 1, 2, 0, 0);
-  wrong.evidence.attn = tensor<double, 4>(
-      {2, 1, 1, 2}, {1 / (1 + std::exp(2.0)), 1 / (1 + std::exp(-1.0)), 1 / (1 + std::exp(-2.0)),
-                     1 / (1 + std::exp(1.0))});
+  wrong.evidence.attn =
+      tensor<double, 4>({2, 1, 1, 2}, {1 / (1 + std::exp(2.0)), 1 / (1 + std::exp(-1.0)),
+                                       1 / (1 + std::exp(-2.0)), 1 / (1 + std::exp(1.0))});
   const CheckResult result = wrong.run("softmax.axis");
   CHECK(result.status == Status::fail);
   CHECK(contains(result.message, "the batch axis (axis 0)"));
   CHECK_FALSE(contains(result.message, "query axis"));
 }
 
-TEST_CASE("softmax.axis: one key a row says nothing (R004)") {
+TEST_CASE("softmax.axis: one key a row says nothing") {
   CHECK(weights_case<float>(3, 1, {1, 1, 1}).run("softmax.axis").status == Status::skip);
 }
 
-TEST_CASE("softmax.axis: symmetric scores decide nothing, sums do (R005)") {
+TEST_CASE("softmax.axis: symmetric scores decide nothing, sums do") {
   const double a = 1 / (1 + std::exp(-1.0)), b = 1 - a;
   CHECK(weights_case<double>(2, 2, {a, b, a, b}).run("softmax.axis").status == Status::pass);
   const CheckResult transposed = weights_case<double>(2, 2, {a, a, b, b}).run("softmax.axis");
@@ -98,7 +98,7 @@ TEST_CASE("softmax.axis: symmetric scores decide nothing, sums do (R005)") {
   CHECK(contains(transposed.message, "the query axis (axis 0)"));
 }
 
-TEST_CASE("softmax.axis: columns that nobody sees do not hide the wrong axis (R006)") {
+TEST_CASE("softmax.axis: columns that nobody sees do not hide the wrong axis") {
   // softmax over the queries after a causal mask; queries 0 to 2 and a fourth key, which none sees
   auto wrong = weights_case<double>(3, 4, {});
   const double d0 = std::exp(std::sqrt(2.0)), d1 = 1, d2 = std::exp(std::sqrt(0.5));
@@ -119,7 +119,8 @@ TEST_CASE("softmax.axis: rows that are off for another reason are not blamed on 
 }
 
 TEST_CASE("softmax.axis: NaN is no sum of 1") {
-  const CheckResult result = weights_case<float>(2, 2, {not_a_number, 0.5, 0.5, 0.5}).run("softmax.axis");
+  const CheckResult result =
+      weights_case<float>(2, 2, {not_a_number, 0.5, 0.5, 0.5}).run("softmax.axis");
   CHECK(result.status == Status::pass);  // rows are off, and no axis explains it
   CHECK(contains(result.message, "softmax.row_sum"));
 }

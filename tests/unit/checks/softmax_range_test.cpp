@@ -11,7 +11,7 @@ TEMPLATE_TEST_CASE("softmax.range: right weights pass with their greatest as the
                    double) {
   const CheckResult result = small_case<TestType>().run("softmax.range");
   CHECK(result.status == Status::pass);
-  CHECK(std::abs(*result.value - 0.546549) < 1e-6);  // T1 of the hand-checked inputs
+  CHECK(std::abs(*result.value - 0.546549) < 1e-6);
   CHECK(result.at == Index{1, 1});
 }
 

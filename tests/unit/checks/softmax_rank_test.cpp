@@ -77,7 +77,8 @@ TEST_CASE("log_rank: the printed 6 x 6 matrix has rank 5, so no q and k of width
 }
 
 TEST_CASE("log_rank: weights that width 2 did make are never called impossible") {
-  for (const auto* attn : {&data::printed_0, &data::printed_1, &data::printed_2, &data::printed_3}) {
+  for (const auto* attn :
+       {&data::printed_0, &data::printed_1, &data::printed_2, &data::printed_3}) {
     const RankFinding finding = log_rank(tensor<double, 2>({6, 6}, *attn), 5e-5);
     CHECK(finding.rank <= 2);
     CHECK(finding.rank >= 1);
@@ -114,8 +115,7 @@ TEST_CASE("certain_rank: exact small matrices") {
 }
 
 TEST_CASE("softmax.rank: right weights of D = 64 and 200 tokens pass in every type") {
-  const DType type =
-      GENERATE(DType::float64, DType::float32, DType::float16, DType::bfloat16);
+  const DType type = GENERATE(DType::float64, DType::float32, DType::float16, DType::bfloat16);
   auto right = rank_case(200, 200, 64, weights_of(200, 200, 64, type), type);
   const CheckResult result = right.run("softmax.rank");
   INFO(name(type) << " " << result.message);
@@ -125,8 +125,7 @@ TEST_CASE("softmax.rank: right weights of D = 64 and 200 tokens pass in every ty
 }
 
 TEST_CASE("softmax.rank: width 3 is not width 2, in every type") {
-  const DType type =
-      GENERATE(DType::float64, DType::float32, DType::float16, DType::bfloat16);
+  const DType type = GENERATE(DType::float64, DType::float32, DType::float16, DType::bfloat16);
   const CheckResult result =
       rank_case(40, 50, 2, weights_of(40, 50, 3, type), type).run("softmax.rank");
   INFO(name(type) << " " << result.message);
@@ -182,7 +181,8 @@ TEST_CASE("softmax.rank: weights that were flushed to 0 are left out, not taken 
 }
 
 TEST_CASE("softmax.rank: names the head that is off") {
-  const auto right = weights_of(20, 20, 2, DType::float64), wrong = weights_of(20, 20, 3, DType::float64);
+  const auto right = weights_of(20, 20, 2, DType::float64),
+             wrong = weights_of(20, 20, 3, DType::float64);
   Case<double> made;
   made.size(2, 2, 2, 20, 20, 2, 0);
   made.evidence.attn = Tensor<double, 4>::make({2, 2, 20, 20});

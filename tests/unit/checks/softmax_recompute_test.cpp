@@ -29,10 +29,10 @@ TEST_CASE("softmax.recompute: starts from the last stage that is there") {
   CHECK(right.run("softmax.recompute").status == Status::skip);
 }
 
-TEST_CASE("softmax.recompute: a softmax taken twice fails where it departs most (R007)") {
+TEST_CASE("softmax.recompute: a softmax taken twice fails where it departs most") {
   auto wrong = small_case<double>();
-  wrong.evidence.attn = tensor<double, 4>(
-      {1, 1, 2, 3}, {0.28524, 0.321887, 0.392873, 0.327775, 0.406416, 0.265809});
+  wrong.evidence.attn =
+      tensor<double, 4>({1, 1, 2, 3}, {0.28524, 0.321887, 0.392873, 0.327775, 0.406416, 0.265809});
   const CheckResult result = wrong.run("softmax.recompute");
   CHECK(result.status == Status::fail);
   CHECK(result.at == Index{1, 2});  // 0.265809 for 0.121952, the greatest in proportion
@@ -41,7 +41,7 @@ TEST_CASE("softmax.recompute: a softmax taken twice fails where it departs most 
   CHECK(contains(result.message, "(6 of 6 weights)"));
 }
 
-TEST_CASE("softmax.recompute: overflowed exp is found though the scores are right (R008)") {
+TEST_CASE("softmax.recompute: overflowed exp is found though the scores are right") {
   auto wrong = weights_case<float>(1, 5, {0, 0, 0, not_a_number, 0});
   wrong.evidence.scaled = tensor<float, 4>({1, 1, 1, 5}, {-250, -424, -460, 378, -292});
   const CheckResult result = wrong.run("softmax.recompute");
@@ -52,7 +52,7 @@ TEST_CASE("softmax.recompute: overflowed exp is found though the scores are righ
   CHECK(wrong.run("softmax.recompute").status == Status::pass);
 }
 
-TEST_CASE("softmax.recompute: very negative scores still have a softmax (R009)") {
+TEST_CASE("softmax.recompute: very negative scores still have a softmax") {
   auto wrong = weights_case<float>(1, 2, {0, 0});
   wrong.evidence.scaled = tensor<float, 4>({1, 1, 1, 2}, {-20000, -20001});
   CHECK(wrong.run("softmax.recompute").status == Status::fail);
@@ -60,7 +60,7 @@ TEST_CASE("softmax.recompute: very negative scores still have a softmax (R009)")
   CHECK(wrong.run("softmax.recompute").status == Status::pass);
 }
 
-TEST_CASE("softmax.recompute: a float32 softmax rounded to half precision passes (R093)") {
+TEST_CASE("softmax.recompute: a float32 softmax rounded to half precision passes") {
   // softmax of 1, 2, 3 to the nearest float16
   auto right = weights_case<float>(1, 3, {0.0900269, 0.244751, 0.665039});
   right.evidence.scaled = tensor<float, 4>({1, 1, 1, 3}, {1, 2, 3});
@@ -70,7 +70,7 @@ TEST_CASE("softmax.recompute: a float32 softmax rounded to half precision passes
   CHECK(right.run("softmax.recompute").status == Status::fail);
 }
 
-TEST_CASE("softmax.recompute: a fill that is not below the scores takes all weight (R030)") {
+TEST_CASE("softmax.recompute: a fill that is not below the scores takes all weight") {
   auto wrong = weights_case<float>(1, 3, {0, 0, 1});
   wrong.evidence.scaled = tensor<float, 4>({1, 1, 1, 3}, {-200000, -200001, 3});
   wrong.visibility.lengths = {2};
@@ -104,7 +104,7 @@ TEST_CASE("softmax.recompute: rows of NaN scores are not judged, and said so") {
 }
 
 TEST_CASE("softmax.recompute: the softcap is applied on the way from scaled") {
-  // SEMANTICS' hand-checked case: scores 1, 0, 1 scaled by 1/sqrt(2), cap 1
+  // worked by hand: scores 1, 0, 1 scaled by 1/sqrt(2), cap 1
   auto right = weights_case<double>(1, 3, {});
   const double t = std::tanh(std::sqrt(0.5)), e = std::exp(t);
   right.evidence.attn =

@@ -60,10 +60,10 @@ TEMPLATE_TEST_CASE("softmax.row_sum: right weights pass, with a limit of about 1
 }
 
 TEST_CASE("softmax.row_sum: softmax over the queries is off by what its rows sum to") {
-  // R002: rows sum to 1.418040, 0.673786, 0.908174
-  auto wrong = weights_case<double>(3, 3,
-                                    {0.575975, 0.108383, 0.733681, 0.140029, 0.445808, 0.087949,
-                                     0.283995, 0.445808, 0.178370});
+  // rows sum to 1.418040, 0.673786, 0.908174
+  auto wrong = weights_case<double>(
+      3, 3,
+      {0.575975, 0.108383, 0.733681, 0.140029, 0.445808, 0.087949, 0.283995, 0.445808, 0.178370});
   const CheckResult result = wrong.run("softmax.row_sum");
   CHECK(result.status == Status::fail);
   CHECK(std::abs(*result.value - 0.418039) < 1e-9);
@@ -73,9 +73,9 @@ TEST_CASE("softmax.row_sum: softmax over the queries is off by what its rows sum
 }
 
 TEST_CASE("softmax.row_sum: a scale after the softmax is recognised by its one factor") {
-  // R017: softmax(q*k^T)*0.5 with D = 4
-  auto wrong = weights_case<double>(
-      2, 3, {0.045015, 0.122364, 0.332621, 0.129748, 0.352692, 0.017560});
+  // softmax(q*k^T)*0.5 with D = 4
+  auto wrong =
+      weights_case<double>(2, 3, {0.045015, 0.122364, 0.332621, 0.129748, 0.352692, 0.017560});
   wrong.evidence.sizes.D = 4;
   const CheckResult result = wrong.run("softmax.row_sum");
   CHECK(result.status == Status::fail);
@@ -84,7 +84,7 @@ TEST_CASE("softmax.row_sum: a scale after the softmax is recognised by its one f
 
 TEST_CASE("softmax.row_sum: dropout and a sink are found, whatever the type") {
   const double eps = GENERATE(0x1p-10, 0x1p-7, 0x1p-23);
-  // R094 (p = 0.1) and R097 (sink logit 0.5), rows of three keys
+  // dropout with p = 0.1 and a sink with the logit 0.5, rows of three keys
   auto dropped = weights_case<float>(2, 3, {0.207026, 0, 0.562756, 0.368332, 0.607277, 0.135502});
   dropped.evidence.eps = eps;
   const CheckResult dropout = dropped.run("softmax.row_sum");
@@ -151,7 +151,7 @@ TEST_CASE("softmax.row_sum: a NaN fails and stays the worst") {
 
 TEST_CASE("softmax.row_sum: one key is a skip where right, a failure where not") {
   CHECK(weights_case<float>(3, 1, {1, 1, 1}).run("softmax.row_sum").status == Status::skip);
-  // R095: a lone weight of 1.25 = 1/(1 - 0.2)
+  // a lone weight of 1.25 = 1/(1 - 0.2)
   const CheckResult result = weights_case<float>(1, 1, {1.25}).run("softmax.row_sum");
   CHECK(result.status == Status::fail);
   CHECK(*result.value == 0.25);

@@ -16,7 +16,7 @@ TEMPLATE_TEST_CASE("softmax.uniform: weights that differ pass, with their depart
   CHECK(result.at == Index{1, 1});
 }
 
-TEST_CASE("softmax.uniform: q of zeros makes 0.25 each, and is named (R102)") {
+TEST_CASE("softmax.uniform: q of zeros makes 0.25 each, and is named") {
   auto made = weights_case<float>(3, 4, std::vector<double>(12, 0.25));
   made.evidence.q = Tensor<float, 4>::make({1, 1, 3, 2});
   const CheckResult result = made.run("softmax.uniform");

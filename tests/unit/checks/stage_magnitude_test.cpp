@@ -82,7 +82,7 @@ TEST_CASE("stage.magnitude: a scale that was asked for is the right one") {
   CHECK(made.run("stage.magnitude").status == Status::pass);
 }
 
-TEST_CASE("stage.magnitude: scaling q and k by the root each differs by rounding only (R019)") {
+TEST_CASE("stage.magnitude: scaling q and k by the root each differs by rounding only") {
   auto right = rich_case<float>();
   std::uint32_t n = 0;
   for (float& value : right.evidence.scaled.elements()) {

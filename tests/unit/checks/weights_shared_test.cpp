@@ -28,8 +28,8 @@ TEST_CASE("weights.shared: three different matrices pass") {
 TEST_CASE("weights.shared: equal numbers warn, whatever their type or order in the file") {
   Case<float> made;
   made.inputs.wq = weight("wq.npy", {2, 2}, {1, 2, 3, 4});
-  made.inputs.wk = NamedArray{.array = array_of<float>(DType::float32, {2, 2}, {1, 3, 2, 4}),
-                              .where = "wk.npy"};
+  made.inputs.wk =
+      NamedArray{.array = array_of<float>(DType::float32, {2, 2}, {1, 3, 2, 4}), .where = "wk.npy"};
   made.inputs.wk->array.strides = column_major_strides({2, 2}, 4);
   made.inputs.wv = weight("wv.npy", {2, 3}, {1, 2, 3, 4, 5, 6});
   const CheckResult result = made.run("weights.shared");

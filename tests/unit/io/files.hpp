@@ -16,7 +16,7 @@
 #include "qkv/io/read.hpp"
 #include "qkv/tensor/array.hpp"
 
-namespace qkv::test {
+namespace qkv::io_test {
 
 /// A new folder, removed with all that is in it.
 class Folder {
@@ -100,6 +100,14 @@ inline std::vector<double> counted(std::size_t count) {
   return all;
 }
 
+/// A float32 array of these numbers.
+inline Array floats(const Shape& shape) {
+  auto memory = allocate_bytes(element_count(shape) * sizeof(float));
+  auto* out = reinterpret_cast<float*>(memory.get());
+  for (std::size_t n = 0; n < element_count(shape); ++n) out[n] = 3 * static_cast<float>(n) + 1;
+  return row_major_array(DType::float32, shape, memory.get(), memory);
+}
+
 inline Array read(const std::string& argument) {
   TensorStream nothing(-1);
   return read_tensor(argument, nothing);
@@ -138,4 +146,4 @@ inline std::vector<double> values_of_bytes(std::string_view bytes) {
   return values(read(put(folder / "x.npy", bytes)));
 }
 
-}  // namespace qkv::test
+}  // namespace qkv::io_test

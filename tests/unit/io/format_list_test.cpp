@@ -4,7 +4,7 @@
 #include "files.hpp"
 
 using namespace qkv;
-using namespace qkv::test;
+using namespace qkv::io_test;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "files.hpp"
 
 using namespace qkv;
-using namespace qkv::test;
+using namespace qkv::io_test;
 using Catch::Matchers::Equals;
 using Catch::Matchers::StartsWith;
 

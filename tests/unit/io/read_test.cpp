@@ -8,7 +8,7 @@
 #include "files.hpp"
 
 using namespace qkv;
-using namespace qkv::test;
+using namespace qkv::io_test;
 using Catch::Matchers::Equals;
 
 namespace {
@@ -64,7 +64,7 @@ TEST_CASE("read: a part in brackets is NumPy's") {
              Equals("index out of bounds (" + file + "[5,0], axis 0): expected -2..1, got 5"));
 }
 
-TEST_CASE("read: a name that holds ':' or '[' is opened where such a file exists") {
+TEST_CASE("read: a name that holds a colon or a bracket is opened where such a file exists") {
   const Folder folder;
   const std::string bytes = contents(data_file("float32.npy"));
   for (const char* name : {"a:b.npy", "x[1].npy", "x[1]", "b:c"}) {

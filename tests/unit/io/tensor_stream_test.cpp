@@ -8,7 +8,7 @@
 #include "files.hpp"
 
 using namespace qkv;
-using namespace qkv::test;
+using namespace qkv::io_test;
 using Catch::Matchers::Equals;
 using Catch::Matchers::StartsWith;
 
@@ -113,6 +113,13 @@ TEST_CASE("stream: an end before or within an array is an error that counts them
   CHECK_THAT(error_of_stream(one + "\n", 1),
              Equals("not a .npy file (standard input, array 2): expected \\x93NUMPY as its first "
                     "bytes, got text, beginning ''"));
+}
+
+TEST_CASE("stream: an archive on standard input is told where it is read") {
+  CHECK_THAT(error_of_stream(npy("stored.npz")),
+             Equals("not a .npy file (standard input, array 1): expected \\x93NUMPY as its first "
+                    "bytes, got a zip archive | a .npz on standard input is read as "
+                    "/dev/stdin:NAME"));
 }
 
 TEST_CASE("stream: a claim of terabytes costs only what really comes") {
