@@ -152,11 +152,13 @@ class Trial {
     return finding;
   }
 
-  /// Different fills hide alike as long as both lie far below the row's greatest logit.
+  /// Different fills hide alike as long as both lie far below the row's greatest logit, or below 0
+  /// where the row has none: what a query that sees no key gets is up to attn.
   bool both_hidden(std::size_t n, double a, double b, const Tensor<double, 4>& value) const {
     const std::size_t S = value.size(3), row = n / S * S;
     double greatest = -HUGE_VAL;
     for (std::size_t s = 0; s < S; ++s) greatest = std::max(greatest, value.data()[row + s]);
+    if (greatest == -HUGE_VAL) greatest = 0;
     return a < greatest - as_good_as_hidden && b < greatest - as_good_as_hidden;
   }
 
