@@ -61,15 +61,14 @@ class Trial {
   /// The stage with all mistakes in it.
   void make(const std::string& id, Tensor<double, 4>& value) {
     bool edited = false;
-    for (const ChangedStage& change : alteration_.edits) {
-      if (!strikes(change.stage, id)) continue;
-      value = change.edit(held_, value);
+    for (const auto& [stage, edit] : alteration_.edits) {
+      if (!strikes(stage, id)) continue;
+      value = edit(held_, value);
       edited = true;
     }
     rounding_.computed(id, held_, value, edited);
-    for (const ChangedStage& change : alteration_.edits) {
-      if (change.spread && strikes(change.stage, id))
-        rounding_.spread(id, change.spread(held_, value));
+    for (const auto& [stage, spread] : alteration_.spreads) {
+      if (strikes(stage, id)) rounding_.spread(id, spread(held_, value));
     }
     for (const StageMove& move : alteration_.moves) {
       if (!strikes(move.stage, id)) continue;
@@ -88,24 +87,27 @@ class Trial {
     const auto found = case_.got.find(id);
     if (found == case_.got.end()) return;
 
-    const GotStage& got = found->second;
-    bool shown_otherwise = false;
+    GotStage got = found->second;
+    std::vector<Move> back;
     Tensor<double, 4> shown = value, allowed = rounding_.tolerance(id, value);
     for (const StageMove& show : alteration_.shown) {
       if (!strikes(show.stage, id)) continue;
-      shown_otherwise = true;
       shown = show.move(shown);
       allowed = show.move(allowed);
+      back.insert(back.begin(), show.back);
     }
     findings_.push_back(compare(id, got, shown, allowed));
     const bool matches = findings_.back().status == StageStatus::match;
     if (!matches && std::ranges::find(must_match_, id) != must_match_.end()) throw Enough{};
     if (id == last_) throw Enough{};
-    if (!shown_otherwise && got.value.sizes() == value.sizes() && !got.value.empty()) {
-      value = got.value;
-      rounding_.given(id, got);
-      held_.set(id, value);
+    if (got.value.empty() || got.value.sizes() != shown.sizes()) return;
+    for (const Move& move : back) {
+      if (!move) return;
+      got.value = move(got.value);
     }
+    value = got.value;
+    rounding_.given(id, got);
+    held_.set(id, value);
   }
 
   /// Edits of heads also strike out where one head without W_O makes it directly.

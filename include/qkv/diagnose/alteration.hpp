@@ -49,17 +49,11 @@ using StageEdit =
 /// result is the same move of what it may do to what went in.
 using Move = std::function<Tensor<double, 4>(const Tensor<double, 4>&)>;
 
-struct ChangedStage {
-  std::string stage;
-  StageEdit edit;
-  StageEdit spread = {};  ///< of the edited stage: the variance that its making adds, where the
-                          ///< step that it replaces has none like it
-};
-
 struct StageMove {
   std::string stage;
   std::string from;  ///< the stage whose numbers are moved
   Move move;
+  Move back = {};  ///< of what is shown otherwise: the stage from the user's file
 };
 
 /// A mistake is a changed problem (a scale, a mask, a weight), edits and moves of stages, or all of
@@ -67,13 +61,17 @@ struct StageMove {
 /// makes out directly; those of stages that the configuration does not have do nothing.
 struct Alteration {
   Problem<double> problem = {};
-  std::vector<ChangedStage> edits = {};
+  std::vector<std::pair<std::string, StageEdit>> edits = {};
+  std::vector<std::pair<std::string, StageEdit>> spreads = {};
   std::vector<StageMove> moves = {};
   std::vector<StageMove> shown = {};
   double eps = 0;  ///< coarser rounding than the files' own, 0: none
 
-  void edit(std::string stage, StageEdit edit, StageEdit spread = {}) {
-    edits.push_back({std::move(stage), std::move(edit), std::move(spread)});
+  /// `spread` makes of the edited stage the variance that its making adds, where the step that it
+  /// replaces has none like it.
+  void edit(const std::string& stage, StageEdit edit, StageEdit spread = {}) {
+    edits.emplace_back(stage, std::move(edit));
+    if (spread) spreads.emplace_back(stage, std::move(spread));
   }
   /// The stage holds its numbers in other places: heads split by a reshape.
   void move(const std::string& stage, Move move) {
@@ -84,9 +82,10 @@ struct Alteration {
     moves.push_back({std::move(stage), std::move(from), std::move(move)});
   }
   /// The user's file of the stage holds its numbers in other places, while the computation goes on
-  /// from the stage itself: attn as the mean over the heads. What the user gave is compared only.
-  void show(const std::string& stage, Move move) {
-    shown.push_back({stage, stage, std::move(move)});
+  /// from the stage itself: attn as the mean over the heads. Without a way back from the file, what
+  /// the user gave is compared only.
+  void show(const std::string& stage, Move move, Move back = {}) {
+    shown.push_back({stage, stage, std::move(move), std::move(back)});
   }
 };
 

@@ -66,7 +66,7 @@ std::vector<Variant> batch_first(const Case& the_case) {
     return Variant{[stages](Alteration& a) {
                      exchange_problem(a.problem);
                      for (const std::string& stage : stages)
-                       a.show(stage, exchange_batch_and_length);
+                       a.show(stage, exchange_batch_and_length, exchange_batch_and_length);
                    },
                    message, fix};
   };

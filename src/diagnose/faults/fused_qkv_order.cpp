@@ -3,6 +3,7 @@
 
 #include "diagnose/faults.hpp"
 #include "diagnose/faults/fused_columns.hpp"
+#include "diagnose/faults/roles.hpp"
 
 namespace qkv::faults {
 
@@ -32,46 +33,56 @@ std::string text_of(QkvOrder order, const std::array<std::size_t, 3>& parts, boo
   return (grouped ? "groups of " : "heads of ") + names;
 }
 
-/// The parts innermost or the head innermost, as a split of the last axis into (H,D,3), (D,3,H) or
-/// (D,H,3) reads them; all parts have H*D columns here.
-Columns interleaved(const Sizes& sizes, const std::string& axes) {
-  const std::size_t counts[3] = {axes[0] == 'H' ? sizes.H : sizes.D,
-                                 axes[1] == 'H'   ? sizes.H
-                                 : axes[1] == 'D' ? sizes.D
-                                                  : 3,
-                                 axes[2] == 'H' ? sizes.H : 3};
+/// Axes of the columns with the parts or the head innermost; all parts have H*D columns here.
+enum class Axis { head, channel, part };
+using Axes = std::array<Axis, 3>;
+
+Columns interleaved(const Sizes& sizes, const Axes& axes) {
+  const auto length = [&](Axis axis) {
+    return axis == Axis::head ? sizes.H : axis == Axis::channel ? sizes.D : projections.size();
+  };
   Columns columns;
-  for (std::size_t a = 0; a < counts[0]; ++a) {
-    for (std::size_t b = 0; b < counts[1]; ++b) {
-      for (std::size_t c = 0; c < counts[2]; ++c) {
+  for (std::size_t a = 0; a < length(axes[0]); ++a) {
+    for (std::size_t b = 0; b < length(axes[1]); ++b) {
+      for (std::size_t c = 0; c < length(axes[2]); ++c) {
         const std::size_t index[3] = {a, b, c};
-        const std::size_t h = index[axes.find('H')], d = index[axes.find('D')];
-        columns.push_back({index[axes.find('3')], h * sizes.D + d});
+        std::size_t h = 0, d = 0, part = 0;
+        for (std::size_t n = 0; n < axes.size(); ++n) {
+          (axes[n] == Axis::head ? h : axes[n] == Axis::channel ? d : part) = index[n];
+        }
+        columns.push_back({part, h * sizes.D + d});
       }
     }
   }
   return columns;
 }
 
-std::vector<Reading> readings(const Sizes& sizes) {
+/// Two parts exchanged in the order in which the columns stand is a role mistaken, which other
+/// faults are for. Blocks q v k are an order that checkpoints have.
+bool is_exchange(QkvOrder stored, QkvOrder read, const std::array<std::size_t, 3>& parts) {
+  const bool same_groups = (stored == QkvOrder::blocks) == (read == QkvOrder::blocks);
+  const bool of_q_and_k = parts == std::array<std::size_t, 3>{1, 0, 2},
+             of_k_and_v = parts == std::array<std::size_t, 3>{0, 2, 1};
+  return same_groups && (of_q_and_k || (of_k_and_v && stored != QkvOrder::blocks));
+}
+
+std::vector<Reading> readings(const Sizes& sizes, QkvOrder stored) {
   const bool grouped = sizes.G != sizes.H;
   std::vector<Reading> made;
   for (const auto& parts : orders) {
     for (const QkvOrder order :
          {QkvOrder::blocks, grouped ? QkvOrder::per_group : QkvOrder::per_head}) {
+      if (is_exchange(stored, order, parts)) continue;
       const bool named = parts == orders.front();
       made.push_back({fused_columns(sizes, order, parts), text_of(order, parts, grouped),
                       named ? option_of(order) : ""});
     }
   }
-  if (!grouped) {
-    for (const char* axes : {"HD3", "D3H", "DH3"}) {
-      std::string text = "axes (";
-      for (const char* axis = axes; *axis != '\0'; ++axis)
-        text += std::string(axis == axes ? "" : ",") + *axis;
-      made.push_back({interleaved(sizes, axes), text + ")", ""});
-    }
-  }
+  if (grouped) return made;
+  constexpr Axis H = Axis::head, D = Axis::channel, part = Axis::part;
+  made.push_back({interleaved(sizes, {H, D, part}), "axes (H,D,3)", ""});
+  made.push_back({interleaved(sizes, {D, part, H}), "axes (D,3,H)", ""});
+  made.push_back({interleaved(sizes, {D, H, part}), "axes (D,H,3)", ""});
   return made;
 }
 
@@ -86,7 +97,7 @@ std::vector<Variant> fused_qkv_order(const Case& the_case) {
   const std::string stored_text =
       text_of(stored, orders.front(), problem.sizes.G != problem.sizes.H);
   std::vector<Variant> variants;
-  for (const Reading& reading : readings(problem.sizes)) {
+  for (const Reading& reading : readings(problem.sizes, stored)) {
     // per-head and per-group are one order where every head has its own key and value
     if (reading.text == stored_text) continue;
     Variant made;

@@ -31,7 +31,7 @@ void exchange_axes(Alteration& a, const Form& form) {
   const Sizes& sizes = problem.sizes;
   for (const char* stage : {"q", "k", "v"}) {
     a.move(stage, exchange);
-    if (!form.shows_exchanged) a.show(stage, exchange);
+    if (!form.shows_exchanged) a.show(stage, exchange, exchange);
   }
   if (problem.settings.rope_base) {
     if (form.rotates_before) {
@@ -41,8 +41,8 @@ void exchange_axes(Alteration& a, const Form& form) {
     problem.query_positions = counted_positions(sizes.H, 0);
     problem.key_positions = counted_positions(sizes.G, 0);
     if (!form.shows_exchanged) {
-      a.show("q_rope", exchange);
-      a.show("k_rope", exchange);
+      a.show("q_rope", exchange, exchange);
+      a.show("k_rope", exchange, exchange);
     }
   }
   const bool to_the_end = problem.settings.causal_align == CausalAlign::end;
@@ -51,7 +51,7 @@ void exchange_axes(Alteration& a, const Form& form) {
   problem.visibility = rules_over(problem.visibility, sizes.B, sizes.L, sizes.H, sizes.G,
                                   to_the_end ? now - was : 0);
   a.move("heads", exchange);
-  if (form.shows_exchanged) a.show("heads", exchange);
+  if (form.shows_exchanged) a.show("heads", exchange, exchange);
   if (form.merges_again) a.take("concat", "heads", viewed_as_merged);
 }
 

@@ -42,6 +42,14 @@ std::vector<Variant> qk_swapped(const Case& the_case) {
                         "your q is k, and your k is q",
                         "exchange q and k, unless the exchange is meant"});
   }
+  if (sizes.has_context && sizes.L == sizes.new_keys() && sizes.H == sizes.G) {
+    variants.push_back({[](Alteration& a) {
+                          a.edit("q", from_source("context", projections[1]));
+                          a.edit("k", from_source("x", projections[0]));
+                        },
+                        "your q is the k of the context, and your k the q of x",
+                        "exchange q and k, unless the exchange is meant"});
+  }
   if (sizes.has_context && sizes.L == sizes.new_keys() && sizes.E == sizes.E_context) {
     variants.push_back({[](Alteration& a) {
                           a.edit("q", from_source("context", projections[0]));
