@@ -213,6 +213,12 @@ void Rounding::computed(const std::string& id, const Held& held, const Four& val
   variances_[id] = std::move(variance);
 }
 
+void Rounding::moved(const std::string& id, const std::string& from, const Four& source,
+                     const Move& move) {
+  const Four& variance = variances_.at(from);
+  variances_[id] = move(variance.sizes() == source.sizes() ? variance : zeros(source));
+}
+
 void Rounding::given(const std::string& id, const GotStage& got) {
   Four variance = square(got.value);
   for (double& v : variance.elements()) v *= unit_variance(std::max(epsilon(got.dtype), eps_));

@@ -24,6 +24,10 @@ class Rounding {
 
   /// Takes note of a stage that was computed from those held.
   void computed(const std::string& id, const Held& held, const Tensor<double, 4>& value);
+  /// Takes note that the stage was replaced by the move of an earlier one, `source`, or of its own
+  /// numbers.
+  void moved(const std::string& id, const std::string& from, const Tensor<double, 4>& source,
+             const Move& move);
   /// Takes note that the stage was replaced by the user's own.
   void given(const std::string& id, const GotStage& got);
   /// Largest difference that rounding explains at each element: eight standard deviations.
