@@ -60,7 +60,7 @@ constexpr Fault faults_in_order[] = {
      faults::window_off_by_one},
     {"empty-rows-uniform", "masked", "a query that sees no key gets equal weights",
      faults::empty_rows_uniform},
-    {"empty-rows-nan", "masked", "a query that sees no key gets NaN", faults::empty_rows_nan},
+    {"empty-rows-nan", "attn", "a query that sees no key gets NaN", faults::empty_rows_nan},
     {"empty-rows-unmasked", "masked",
      "a query that sees no key gets the weights it would have without a mask",
      faults::empty_rows_unmasked},
