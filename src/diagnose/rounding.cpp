@@ -36,6 +36,25 @@ void add(Four& to, const Four& from, double factor = 1) {
 
 }  // namespace
 
+Four angle_variance(const Four& x, const Tensor<double, 2>& positions) {
+  auto variance = zeros(x);
+  for (std::size_t b = 0; b < x.size(0); ++b) {
+    const std::size_t at = positions.size(0) == 1 ? 0 : b;
+    for (std::size_t h = 0; h < x.size(1); ++h) {
+      for (std::size_t l = 0; l < x.size(2); ++l) {
+        double largest = 0;
+        for (const double v : x.row(b, h, l))
+          largest = std::max(largest, std::isfinite(v) ? std::abs(v) : 0);
+        const bool known = l < positions.size(1) && at < positions.size(0);
+        const double position = known ? positions(at, l) : 0;
+        const double angle = unit_variance(0x1p-23) * (1 + position * position) * largest * largest;
+        for (double& v : variance.row(b, h, l)) v = 2 * angle;
+      }
+    }
+  }
+  return variance;
+}
+
 double Rounding::accumulator() const { return unit_variance(std::min(eps_, 0x1p-23)); }
 
 Tensor<double, 4> Rounding::with_cache(const std::string& id, const Four& all) const {
@@ -94,20 +113,15 @@ Four Rounding::of_rotation(const std::string& id, const Held& held, const Four& 
   const Four &x = held.at(before), &from = variances_.at(before);
   const Tensor<double, 2>& positions =
       id == "q_rope" ? problem.query_positions : problem.key_positions;
-  auto variance = zeros(value);
+  Four variance = angle_variance(x, positions);
+  if (variance.sizes() != value.sizes() || from.sizes() != value.sizes()) return zeros(value);
   for (std::size_t b = 0; b < value.size(0); ++b) {
     for (std::size_t h = 0; h < value.size(1); ++h) {
       for (std::size_t l = 0; l < value.size(2); ++l) {
-        // A rotation moves errors within its pair; a row's greatest bounds both. Angles are
-        // computed in float32 by nearly everyone, off by eps of the position in radians.
-        double worst = 0, largest = 0;
+        // A rotation moves errors within its pair; a row's greatest bounds both.
+        double worst = 0;
         for (const double v : from.row(b, h, l)) worst = std::max(worst, v);
-        for (const double v : x.row(b, h, l))
-          largest = std::max(largest, std::isfinite(v) ? std::abs(v) : 0);
-        const double position =
-            l < positions.size(1) ? positions(positions.size(0) == 1 ? std::size_t{0} : b, l) : 0;
-        const double angle = unit_variance(0x1p-23) * (1 + position * position) * largest * largest;
-        for (double& v : variance.row(b, h, l)) v = worst + 2 * angle;
+        for (double& v : variance.row(b, h, l)) v += worst;
       }
     }
   }
@@ -214,7 +228,15 @@ void Rounding::computed(const std::string& id, const Held& held, const Four& val
 void Rounding::moved(const std::string& id, const std::string& from, const Four& source,
                      const Move& move) {
   const Four& variance = variances_.at(from);
-  variances_[id] = move(variance.sizes() == source.sizes() ? variance : zeros(source));
+  Four stored = square(source);  // once more, where the source is an input
+  for (double& v : stored.elements()) v *= unit_variance(eps_);
+  if (variance.sizes() == source.sizes()) add(stored, variance);
+  variances_[id] = move(stored);
+}
+
+void Rounding::spread(const std::string& id, const Four& variance) {
+  Four& known = variances_.at(id);
+  if (known.sizes() == variance.sizes()) add(known, variance);
 }
 
 /// A fill is one constant: it has no error that could spread, however large it is.
