@@ -28,7 +28,7 @@ constexpr Fault faults_in_order[] = {
     {"temperature", "scaled", "the temperature that was asked for is not the one in use",
      faults::temperature},
     {"scale-other", "scaled", "the scores are multiplied by another number", faults::scale_other},
-    {"scale-after-softmax", "attn", "the weights are scaled after the softmax",
+    {"scale-after-softmax", "scaled", "the weights are scaled after the softmax",
      faults::scale_after_softmax},
     {"mask-missing", "masked", "the mask or the padding is not applied", faults::mask_missing},
     {"mask-inverted", "masked", "what True means in the mask is turned round",
