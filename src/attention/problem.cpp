@@ -8,7 +8,7 @@
 #include "qkv/attention/split_heads.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
-#include "read_visibility.hpp"
+#include "qkv/attention/read_visibility.hpp"
 
 namespace qkv {
 

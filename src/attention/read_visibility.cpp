@@ -1,5 +1,5 @@
 // Masks, key padding and lengths from the user's arrays into the rules of Visibility.
-#include "read_visibility.hpp"
+#include "qkv/attention/read_visibility.hpp"
 
 #include <algorithm>
 #include <cmath>

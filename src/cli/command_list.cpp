@@ -8,6 +8,7 @@ namespace {
 constexpr Command commands[] = {
     {"run", "compute attention in one pass", add_run},
     {"trace", "compute it step by step, show every stage and check it", add_trace},
+    {"check", "check tensors from elsewhere: attn, scores, masks, any subset", add_check},
     {"diagnose", "find where your tensors depart, and the mistake that makes these numbers",
      add_diagnose},
     {"diff", "compare two tensors", add_diff},

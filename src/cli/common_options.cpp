@@ -2,6 +2,7 @@
 #include "cli/common_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/option_list.hpp"
 
@@ -93,29 +94,54 @@ std::string_view OptionRow::key() const { return name.substr(name.rfind(',') + 1
 
 std::span<const OptionRow> option_list() { return rows; }
 
+namespace {
+
+void add_row(CLI::App& app, CommonOptions& options, const OptionRow& row) {
+  const std::string key(row.key());
+  const std::string names =
+      row.name == key ? "--" + key : "-" + std::string(row.name.substr(0, 1)) + ",--" + key;
+  CLI::Option* option = nullptr;
+  if (row.kind == OptionKind::flag) {
+    option = app.add_flag_function(
+        names, [&options, key](std::int64_t) { options.values[key] = "true"; },
+        std::string(row.help));
+  } else {
+    option = app.add_option_function<std::string>(
+        names, [&options, key](const std::string& value) { options.values[key] = value; },
+        std::string(row.help));
+    option->type_name(std::string(row.value));
+  }
+  option->group(std::string(row.group));
+}
+
+}  // namespace
+
 void add_common_options(CLI::App& app, CommonOptions& options) {
   options.app = &app;
   app.add_option_function<std::string>(
          "X", [&options](const std::string& value) { options.values["input"] = value; },
          "X, (L,E) or (B,L,E), or a bundle folder")
       ->type_name("X|DIR");
-  for (const OptionRow& row : rows) {
-    const std::string key(row.key());
-    const std::string names =
-        row.name == key ? "--" + key : "-" + std::string(row.name.substr(0, 1)) + ",--" + key;
-    CLI::Option* option = nullptr;
-    if (row.kind == OptionKind::flag) {
-      option = app.add_flag_function(
-          names, [&options, key](std::int64_t) { options.values[key] = "true"; },
-          std::string(row.help));
-    } else {
-      option = app.add_option_function<std::string>(
-          names, [&options, key](const std::string& value) { options.values[key] = value; },
-          std::string(row.help));
-      option->type_name(std::string(row.value));
-    }
-    option->group(std::string(row.group));
+  for (const OptionRow& row : rows) add_row(app, options, row);
+}
+
+void add_some_options(CLI::App& app, CommonOptions& options,
+                      std::span<const std::string_view> names) {
+  options.app = &app;
+  for (const std::string_view name : names) {
+    const auto row = std::ranges::find(rows, name, &OptionRow::key);
+    if (row != std::end(rows)) add_row(app, options, *row);
   }
+}
+
+void add_tensor_option(CLI::App& app, CommonOptions& options, const std::string& name,
+                       const std::string& value, const std::string& help) {
+  options.further_tensors.push_back(name);
+  app.add_option_function<std::string>(
+         "--" + name, [&options, name](const std::string& word) { options.values[name] = word; },
+         help)
+      ->type_name(value)
+      ->group("Tensors");
 }
 
 }  // namespace qkv::cli

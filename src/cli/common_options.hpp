@@ -3,7 +3,9 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "qkv/attention/inputs.hpp"
@@ -22,6 +24,7 @@ struct CommonOptions {
   std::map<std::string, std::string> values = {};
   std::map<std::string, std::string> where = {};  ///< "--heads", or "heads in demo/config.json"
   const CLI::App* app = nullptr;                  ///< knows the order in which they were given
+  std::vector<std::string> further_tensors = {};  ///< options of one command that name a tensor
 
   bool has(const std::string& name) const { return values.contains(name); }
   const std::string& at(const std::string& name) const { return values.at(name); }
@@ -33,6 +36,15 @@ struct CommonOptions {
 
 void add_common_options(CLI::App& app, CommonOptions& options);
 
+/// Only the options of these names, without X.
+void add_some_options(CLI::App& app, CommonOptions& options,
+                      std::span<const std::string_view> names);
+
+/// A tensor option that only one command has; it is read with the others, so that the n-th "-" of
+/// the command line is the n-th array of the stream.
+void add_tensor_option(CLI::App& app, CommonOptions& options, const std::string& name,
+                       const std::string& value, const std::string& help);
+
 enum class Compute { f32, f64 };
 
 /// Everything a computing command starts from.
@@ -43,6 +55,7 @@ struct Request {
   std::size_t threads = 1;
   double memory_limit = 0;  ///< bytes
   bool memory_limit_given = false;
+  std::map<std::string, NamedArray> further_tensors = {};  ///< by the name of their option
   std::vector<std::string> notes = {};
   std::vector<std::string> input_files =
       {};  ///< paths that were read, so that no output lands on one by accident

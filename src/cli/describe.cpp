@@ -33,7 +33,26 @@ std::string window_words(const Window& window) {
   return fmt::format("window {},{}", window.left, window.right);
 }
 
-/// "causal (start), mask (bool, True attends), lengths" or "none".
+std::string rope_words(const Settings& s, const Sizes& sizes) {
+  std::string words = fmt::format("rope {} ({}", number_text(*s.rope_base),
+                                  s.rope_style == RopeStyle::half ? "half" : "interleaved");
+  if (s.rope_dim && *s.rope_dim != sizes.D)
+    words += fmt::format(", first {} of {} channels", *s.rope_dim, sizes.D);
+  return words + ")";
+}
+
+ConfigEntry text_entry(std::string key, std::string value) {
+  return {.kind = ConfigEntry::Kind::text, .key = std::move(key), .text = std::move(value)};
+}
+ConfigEntry number_entry(std::string key, double value) {
+  return {.kind = ConfigEntry::Kind::number, .key = std::move(key), .number = value};
+}
+ConfigEntry flag_entry(std::string key, bool value) {
+  return {.kind = ConfigEntry::Kind::flag, .key = std::move(key), .flag = value};
+}
+
+}  // namespace
+
 std::string mask_words(const Request& request) {
   const Settings& s = request.settings;
   const Inputs& in = request.inputs;
@@ -54,7 +73,6 @@ std::string mask_words(const Request& request) {
          "; empty rows " + text_of(s.empty_rows);
 }
 
-/// What --like became, so that nobody has to know the system by heart.
 std::string preset_words(const Request& request) {
   const Settings& s = request.settings;
   std::string words = fmt::format(
@@ -68,26 +86,6 @@ std::string preset_words(const Request& request) {
   if (s.short_mask_hides) words += "; keys that a short mask lacks are hidden";
   return words;
 }
-
-std::string rope_words(const Settings& s, const Sizes& sizes) {
-  std::string words = fmt::format("rope {} ({}", number_text(*s.rope_base),
-                                  s.rope_style == RopeStyle::half ? "half" : "interleaved");
-  if (s.rope_dim && *s.rope_dim != sizes.D)
-    words += fmt::format(", first {} of {} channels", *s.rope_dim, sizes.D);
-  return words + ")";
-}
-
-ConfigEntry text_entry(std::string key, std::string value) {
-  return {.kind = ConfigEntry::Kind::text, .key = std::move(key), .text = std::move(value)};
-}
-ConfigEntry number_entry(std::string key, double value) {
-  return {.kind = ConfigEntry::Kind::number, .key = std::move(key), .number = value};
-}
-ConfigEntry flag_entry(std::string key, bool value) {
-  return {.kind = ConfigEntry::Kind::flag, .key = std::move(key), .flag = value};
-}
-
-}  // namespace
 
 std::string headline(const Request& request, const Sizes& sizes) {
   const Settings& s = request.settings;

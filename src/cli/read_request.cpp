@@ -134,6 +134,10 @@ class Reader {
     for (const auto& [name, role] : roles) {
       if (options_.has(name)) complaints.attempt([&, n = name, r = role] { *r = tensor(n); });
     }
+    for (const std::string& name : options_.further_tensors) {
+      if (!options_.has(name)) continue;
+      complaints.attempt([&] { request_.further_tensors[name] = tensor(name); });
+    }
     if (options_.has("lengths"))
       complaints.attempt([&] { inputs.lengths = numbers_or_tensor("lengths", 0); });
     if (options_.has("position")) complaints.attempt([&] { read_position(); });

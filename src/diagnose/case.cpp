@@ -37,15 +37,32 @@ std::array<std::size_t, 4> sizes_of(const Shape& four) {
   return {four[0], four[1], four[2], four[3]};
 }
 
+/// The axes of a tensor that has not the stage's shape, told by its rank: the stage's own axes in
+/// other lengths, or those with the head axis left out or put in; none where the rank says neither.
+Shape foreign_axes(const Shape& shape, const StageShape& stage) {
+  StageShape foreign = stage;
+  foreign.shape = shape;
+  std::vector<std::string>& dims = foreign.dims;
+  const auto head = std::ranges::find_if(
+      dims, [](const std::string& symbol) { return symbol == "H" || symbol == "G"; });
+  if (shape.size() + 1 == dims.size() && head != dims.end()) {
+    dims.erase(head);
+  } else if (shape.size() == dims.size() + 1 && head == dims.end()) {
+    dims.insert(dims.end() - 2, "H");
+  }
+  return shape.size() == dims.size() ? four_axes(foreign) : Shape{};
+}
+
 GotStage read_stage(const std::string& id, const NamedArray& named, const StageShape& stage) {
   GotStage got{
       .id = id, .where = named.where, .shape = named.array.shape, .dtype = named.array.dtype};
   Shape four = four_axes(stage);
   got.fits = without_ones(got.shape) == without_ones(stage.shape);
   if (!got.fits) {
-    // The mean over the heads, or a stage of one wide head.
+    // The mean over the heads, or whatever a mistake may have made.
     four[1] = 1;
-    if (without_ones(got.shape) != without_ones(four)) return got;
+    if (without_ones(got.shape) != without_ones(four)) four = foreign_axes(got.shape, stage);
+    if (four.empty()) return got;
   }
   got.value = Tensor<double, 4>::make(sizes_of(four));
   copy_elements(named.array, got.value.data());

@@ -79,8 +79,8 @@ std::vector<Variant> precision_f16(const Case& the_case);
 std::vector<Variant> precision_bf16(const Case& the_case);
 std::vector<Variant> dropout_active(const Case& the_case);
 
-/// NaN in v at keys that every query has hidden, which reaches heads and out as 0*NaN: no departure from the formula, but
-/// hardly what was meant.
+/// NaN in v at keys that every query has hidden, which reaches heads and out as 0*NaN: no departure
+/// from the formula, but hardly what was meant.
 std::optional<FoundFault> nan_behind_mask_finding(const Case& the_case);
 
 }  // namespace qkv::faults

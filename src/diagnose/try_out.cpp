@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "diagnose/next_step.hpp"
 #include "diagnose/rounding.hpp"
 #include "qkv/attention/pipeline.hpp"
 
@@ -14,6 +15,9 @@ namespace {
 
 /// Ends the computation early: everything that was to be compared has been.
 struct Enough {};
+
+/// Ends it without a result: what the mistakes left fits no further step.
+struct Misfit {};
 
 /// What lies below this in a row after softmax is 0 in float32 whatever else the row holds: e^-104
 /// < 2^-149.
@@ -41,35 +45,69 @@ class Trial {
         on_stage(std::string(id), value);
       });
     } catch (const Enough&) {
+    } catch (const Misfit&) {
+      return {};
     }
     return std::move(findings_);
   }
 
  private:
   void on_stage(const std::string& id, Tensor<double, 4>& value) {
+    make(id, value);
+    compare_with_given(id, value);
+    if (!next_step_fits(id, held_)) throw Misfit{};
+  }
+
+  /// The stage with all mistakes in it.
+  void make(const std::string& id, Tensor<double, 4>& value) {
     for (const auto& [stage, edit] : alteration_.edits) {
-      const bool in_place_of_heads = stage == "heads" && id == "out" && !held_.has("heads");
-      if (stage == id || in_place_of_heads) value = edit(held_, value);
+      if (strikes(stage, id)) value = edit(held_, value);
     }
     rounding_.computed(id, held_, value);
+    for (const StageMove& move : alteration_.moves) {
+      if (!strikes(move.stage, id)) continue;
+      if (move.from == move.stage) {
+        rounding_.moved(id, id, value, move.move);
+        value = move.move(value);
+      } else if (held_.has(move.from)) {
+        rounding_.moved(id, move.from, held_.at(move.from), move.move);
+        value = move.move(held_.at(move.from));
+      }
+    }
     held_.set(id, value);
+  }
+
+  void compare_with_given(const std::string& id, Tensor<double, 4>& value) {
     const auto found = case_.got.find(id);
     if (found == case_.got.end()) return;
 
     const GotStage& got = found->second;
-    findings_.push_back(compare(id, got, value));
+    bool shown_otherwise = false;
+    Tensor<double, 4> shown = value, allowed = rounding_.tolerance(id, value);
+    for (const StageMove& show : alteration_.shown) {
+      if (!strikes(show.stage, id)) continue;
+      shown_otherwise = true;
+      shown = show.move(shown);
+      allowed = show.move(allowed);
+    }
+    findings_.push_back(compare(id, got, shown, allowed));
     const bool matches = findings_.back().status == StageStatus::match;
     if (!matches && std::ranges::find(must_match_, id) != must_match_.end()) throw Enough{};
     if (id == last_) throw Enough{};
-    if (got.value.sizes() == value.sizes() && !got.value.empty()) {
+    if (!shown_otherwise && got.value.sizes() == value.sizes() && !got.value.empty()) {
       value = got.value;
-      rounding_.given(id, got);
+      rounding_.given(id, held_, got);
       held_.set(id, value);
     }
   }
 
-  StageFinding compare(const std::string& id, const GotStage& got,
-                       const Tensor<double, 4>& value) const {
+  /// Edits of heads also strike out where one head without W_O makes it directly.
+  bool strikes(const std::string& stage, const std::string& id) const {
+    return stage == id || (stage == "heads" && id == "out" && !held_.has("heads"));
+  }
+
+  StageFinding compare(const std::string& id, const GotStage& got, const Tensor<double, 4>& value,
+                       const Tensor<double, 4>& allowed) const {
     StageFinding finding{.id = id, .status = StageStatus::shape};
     finding.shape_got = got.shape;
     finding.shape_expected = value.shape();
@@ -77,7 +115,6 @@ class Trial {
       finding.residual = HUGE_VAL;
       return finding;
     }
-    const Tensor<double, 4> allowed = rounding_.tolerance(id, value);
     finding.count = value.size();
     double max_abs = 0, max_rel = 0;
     std::size_t worst = 0;
@@ -108,11 +145,13 @@ class Trial {
     return finding;
   }
 
-  /// Different fills hide alike as long as both lie far below the row's greatest logit.
+  /// Different fills hide alike as long as both lie far below the row's greatest logit, or below 0
+  /// where the row has none: what a query that sees no key gets is up to attn.
   bool both_hidden(std::size_t n, double a, double b, const Tensor<double, 4>& value) const {
     const std::size_t S = value.size(3), row = n / S * S;
     double greatest = -HUGE_VAL;
     for (std::size_t s = 0; s < S; ++s) greatest = std::max(greatest, value.data()[row + s]);
+    if (greatest == -HUGE_VAL) greatest = 0;
     return a < greatest - as_good_as_hidden && b < greatest - as_good_as_hidden;
   }
 

@@ -46,4 +46,18 @@ Json check_json(const CheckResult& check) {
   return object;
 }
 
+Json checked_json(std::string_view schema, const TraceReport& report) {
+  Json stages = Json::array();
+  for (const StageRow& row : report.stages) stages.push(stage_json(row));
+  Json checks = Json::array();
+  for (const CheckResult& check : report.checks) checks.push(check_json(check));
+  Json document = Json::object();
+  document.add("schema", schema)
+      .add("config", config_json(report.config))
+      .add("stages", std::move(stages))
+      .add("checks", std::move(checks))
+      .add("status", name(worst_status(report.checks)));
+  return document;
+}
+
 }  // namespace qkv

@@ -48,4 +48,7 @@ Json stage_json(const StageRow& row);
 /// One item of "checks".
 Json check_json(const CheckResult& check);
 
+/// Configuration, stages, checks and their verdict: all that trace and check have to say.
+Json checked_json(std::string_view schema, const TraceReport& report);
+
 }  // namespace qkv

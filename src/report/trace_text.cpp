@@ -108,7 +108,8 @@ std::string verdict_counts(const std::vector<CheckResult>& checks) {
 }  // namespace
 
 std::string trace_text(const TraceReport& report, const TextStyle& style) {
-  std::string text = shown(report.headline, style) + "\n\n" + stage_table(report.stages, style);
+  std::string text = shown(report.headline, style) + "\n";
+  if (!report.stages.empty()) text += '\n' + stage_table(report.stages, style);
   if (report.checks.empty()) return text;
   return text + '\n' + check_lines(report, style) + verdict_counts(report.checks);
 }

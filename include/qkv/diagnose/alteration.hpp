@@ -45,16 +45,41 @@ class Held {
 using StageEdit =
     std::function<Tensor<double, 4>(const Held& held, const Tensor<double, 4>& right)>;
 
-/// A mistake is a changed problem (a scale, a mask, a weight), an edit of a stage, or both. Edits
-/// of "heads" also work where one head without W_O makes out directly; edits of "masked" where the
-/// configuration has no such stage do nothing.
+/// Brings numbers elsewhere or averages them, without looking at them: what rounding may do to the
+/// result is the same move of what it may do to what went in.
+using Move = std::function<Tensor<double, 4>(const Tensor<double, 4>&)>;
+
+struct StageMove {
+  std::string stage;
+  std::string from;  ///< the stage whose numbers are moved
+  Move move;
+};
+
+/// A mistake is a changed problem (a scale, a mask, a weight), edits and moves of stages, or all of
+/// them; at a stage the edits come first. Those of "heads" also work where one head without W_O
+/// makes out directly; those of stages that the configuration does not have do nothing.
 struct Alteration {
   Problem<double> problem = {};
   std::vector<std::pair<std::string, StageEdit>> edits = {};
+  std::vector<StageMove> moves = {};
+  std::vector<StageMove> shown = {};
   double eps = 0;  ///< coarser rounding than the files' own, 0: none
 
   void edit(std::string stage, StageEdit edit) {
     edits.emplace_back(std::move(stage), std::move(edit));
+  }
+  /// The stage holds its numbers in other places: heads split by a reshape.
+  void move(const std::string& stage, Move move) {
+    moves.push_back({stage, stage, std::move(move)});
+  }
+  /// The stage holds the numbers of an earlier one: out that was not projected is concat.
+  void take(std::string stage, std::string from, Move move) {
+    moves.push_back({std::move(stage), std::move(from), std::move(move)});
+  }
+  /// The user's file of the stage holds its numbers in other places, while the computation goes on
+  /// from the stage itself: attn as the mean over the heads. What the user gave is compared only.
+  void show(const std::string& stage, Move move) {
+    shown.push_back({stage, stage, std::move(move)});
   }
 };
 

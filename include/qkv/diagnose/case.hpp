@@ -19,8 +19,8 @@ struct GotStage {
   Shape shape = {};        ///< as given
   DType dtype = DType::float32;
   bool fits = false;  ///< the shape is the stage's own
-  /// (B,H,L,.) where the shape fits; where only the head axis is missing, (B,1,L,.); otherwise
-  /// empty.
+  /// (B,H,L,.) where the shape fits. Where it does not, its own axes as far as its rank tells them:
+  /// (B,1,L,.) without the head axis, (B,H,L,.) with one too many; empty where it does not.
   Tensor<double, 4> value = {};
 };
 

@@ -69,6 +69,10 @@ std::string numpy_text(const Array& array, const PrintOptions& options = {});
 std::string trace_text(const TraceReport& report, const TextStyle& style);
 std::string trace_json(const TraceReport& report);  ///< schema qkv.trace/1
 
+/// The same for tensors from elsewhere: qkv check. Where there is no stage, there is no table.
+std::string check_text(const TraceReport& report, const TextStyle& style);
+std::string check_json(const TraceReport& report);  ///< schema qkv.check/1
+
 /// The chain of shapes alone, no values: qkv trace --shapes.
 std::string shapes_text(const TraceReport& report, const TextStyle& style);
 std::string shapes_json(const TraceReport& report);  ///< schema qkv.shapes/1

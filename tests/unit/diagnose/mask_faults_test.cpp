@@ -1,0 +1,182 @@
+// Mistakes in masks, made by NumPy (tests/data/diagnose/make_masks.py) and made again by the
+// faults.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "diagnose/faults.hpp"
+#include "diagnose/try_out.hpp"
+#include "qkv/base/json.hpp"
+#include "support/program.hpp"
+
+using namespace qkv;
+using namespace qkv::test;
+
+namespace {
+
+const std::string folder = std::string(QKV_TEST_DATA) + "/diagnose";
+
+struct Planted {
+  std::string name, fault;
+  Inputs inputs;
+  Settings settings;
+  std::map<std::string, NamedArray> got;
+};
+
+NamedArray member(const std::string& name) {
+  return {tensor_file(folder + "/masks.npz:" + name), name};
+}
+
+std::optional<NamedArray>& input(Inputs& inputs, const std::string& key) {
+  const std::map<std::string, std::optional<NamedArray> Inputs::*> members = {
+      {"q", &Inputs::q},
+      {"k", &Inputs::k},
+      {"v", &Inputs::v},
+      {"wo", &Inputs::wo},
+      {"mask", &Inputs::mask},
+      {"key_padding", &Inputs::key_padding},
+      {"past_k", &Inputs::past_k},
+      {"past_v", &Inputs::past_v},
+      {"lengths", &Inputs::lengths}};
+  return inputs.*members.at(key);
+}
+
+Settings settings_of(const Json& json) {
+  Settings settings;
+  for (const auto& [key, value] : json.members()) {
+    if (key == "heads") settings.heads = static_cast<std::size_t>(value.number());
+    if (key == "kv_heads") settings.kv_heads = static_cast<std::size_t>(value.number());
+    if (key == "causal") settings.causal = value.flag();
+    if (key == "causal_align") settings.causal_align = CausalAlign::end;
+    if (key == "window") {
+      settings.window = Window{static_cast<long long>(value.items()[0].number()),
+                               static_cast<long long>(value.items()[1].number())};
+    }
+  }
+  return settings;
+}
+
+std::vector<Planted> all_planted() {
+  std::ifstream file(folder + "/masks.json");
+  std::stringstream text;
+  text << file.rdbuf();
+  std::vector<Planted> all;
+  const Json listed = Json::parse(text.str(), "masks.json");
+  for (const Json& json : listed.items()) {
+    Planted planted;
+    planted.fault = json.find("fault")->text();
+    planted.name = planted.fault + " " + json.find("form")->text();
+    planted.settings = settings_of(*json.find("settings"));
+    for (const auto& [key, name] : json.find("inputs")->members())
+      input(planted.inputs, key) = member(name.text());
+    for (const auto& [key, name] : json.find("got")->members())
+      planted.got[key] = member(name.text());
+    all.push_back(std::move(planted));
+  }
+  return all;
+}
+
+using Variants = std::vector<Variant> (*)(const Case&);
+
+Variants variants_of(const std::string& fault) {
+  static const std::map<std::string, Variants> all = {
+      {"mask-missing", faults::mask_missing},
+      {"mask-inverted", faults::mask_inverted},
+      {"mask-after-softmax", faults::mask_after_softmax},
+      {"mask-multiplied", faults::mask_multiplied},
+      {"mask-bool-added", faults::mask_bool_added},
+      {"mask-fill-small", faults::mask_fill_small},
+      {"mask-fill-overflow", faults::mask_fill_overflow},
+      {"mask-transposed", faults::mask_transposed},
+      {"mask-axis", faults::mask_axis},
+      {"mask-head-order", faults::mask_head_order},
+      {"padding-on-queries", faults::padding_on_queries},
+      {"causal-missing", faults::causal_missing},
+      {"causal-strict", faults::causal_strict},
+      {"causal-one-ahead", faults::causal_one_ahead},
+      {"causal-reversed", faults::causal_reversed},
+      {"causal-align", faults::causal_align},
+      {"window-off-by-one", faults::window_off_by_one},
+      {"empty-rows-uniform", faults::empty_rows_uniform},
+      {"empty-rows-nan", faults::empty_rows_nan},
+      {"empty-rows-unmasked", faults::empty_rows_unmasked}};
+  return all.at(fault);
+}
+
+bool all_match(const std::vector<StageFinding>& findings, std::size_t count) {
+  if (findings.size() != count) return false;
+  for (const StageFinding& finding : findings) {
+    if (finding.status != StageStatus::match) return false;
+  }
+  return true;
+}
+
+/// The ways of making this mistake that give every one of these stages.
+std::size_t explaining(const Planted& planted, const std::vector<std::string>& stages) {
+  std::map<std::string, NamedArray> got;
+  for (const std::string& id : stages) {
+    if (planted.got.contains(id)) got[id] = planted.got.at(id);
+  }
+  const Case the_case = make_case(planted.inputs, planted.settings, got);
+  std::size_t count = 0;
+  for (const Variant& variant : variants_of(planted.fault)(the_case)) {
+    Alteration alteration{.problem = the_case.problem};
+    variant.apply(alteration);
+    if (all_match(try_out(the_case, alteration), got.size())) ++count;
+    CHECK_FALSE(variant.message.empty());
+    CHECK_FALSE(variant.fix.empty());
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("mask faults: each mistake that NumPy made is made again, stage by stage") {
+  for (const Planted& planted : all_planted()) {
+    INFO(planted.name);
+    CHECK(explaining(planted, {"scores", "scaled", "masked", "attn", "heads", "concat", "out"}) >
+          0);
+  }
+}
+
+TEST_CASE("mask faults: attn and out are enough to make the mistake again") {
+  for (const Planted& planted : all_planted()) {
+    INFO(planted.name);
+    CHECK(explaining(planted, {"attn", "out"}) > 0);
+  }
+}
+
+TEST_CASE("mask faults: out alone is enough to make the mistake again") {
+  for (const Planted& planted : all_planted()) {
+    INFO(planted.name);
+    CHECK(explaining(planted, {"out"}) > 0);
+  }
+}
+
+TEST_CASE("TEMP") {
+  for (const std::vector<std::string>& stages :
+       {std::vector<std::string>{"scores", "scaled", "masked", "attn", "heads", "concat", "out"},
+        std::vector<std::string>{"attn", "out"}, std::vector<std::string>{"out"}}) {
+    int right = 0, all = 0;
+    for (const Planted& planted : all_planted()) {
+      std::map<std::string, NamedArray> got;
+      for (const std::string& id : stages) {
+        if (planted.got.contains(id)) got[id] = planted.got.at(id);
+      }
+      const Case the_case = make_case(planted.inputs, planted.settings, got);
+      const Diagnosis d = diagnose(the_case);
+      ++all;
+      std::string said;
+      for (const auto& f : d.faults) {
+        said += f.id + " [";
+        for (const auto& t : f.ties) said += t + " ";
+        said += "] ";
+      }
+      if (!d.faults.empty() && d.faults[0].id == planted.fault)
+        ++right;
+      else
+        printf("  %s: %s\n", planted.name.c_str(), said.c_str());
+    }
+    printf("%d of %d (%zu)\n", right, all, stages.size());
+  }
+}
