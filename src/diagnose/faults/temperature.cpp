@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "diagnose/faults.hpp"
+#include "fitted_scale.hpp"
 #include "qkv/base/text.hpp"
 #include "scale_words.hpp"
 #include "wrong_factor.hpp"
