@@ -30,6 +30,25 @@ Tensor<double, Rank> square(const Tensor<double, Rank>& x) {
 
 Four zeros(const Four& like) { return Four::make(like.sizes()); }
 
+/// A fill is the same number wherever it stands: it has no rounding error, large as it is. In a row
+/// of masked it lies too far below the others to weigh anything, or there is nothing else.
+void settle_fills(const Four& masked, Four& variance) {
+  constexpr double as_good_as_hidden = 104;  // e^-104 < 2^-149
+  for (std::size_t b = 0; b < masked.size(0); ++b) {
+    for (std::size_t h = 0; h < masked.size(1); ++h) {
+      for (std::size_t l = 0; l < masked.size(2); ++l) {
+        const auto row = masked.row(b, h, l);
+        if (row.empty()) continue;
+        const auto [least, greatest] = std::ranges::minmax(row);
+        const auto to = variance.row(b, h, l);
+        for (std::size_t s = 0; s < row.size(); ++s) {
+          if (least == greatest || row[s] < greatest - as_good_as_hidden) to[s] = 0;
+        }
+      }
+    }
+  }
+}
+
 void add(Four& to, const Four& from, double factor = 1) {
   for (std::size_t n = 0; n < to.size(); ++n) to.data()[n] += factor * from.data()[n];
 }
@@ -210,6 +229,7 @@ void Rounding::computed(const std::string& id, const Held& held, const Four& val
                         (!held.problem().sizes.projects && (id == "q" || id == "k" || id == "v"));
   if (!is_input && variance.sizes() == value.sizes())
     add(variance, square(value), unit_variance(eps_));
+  if (id == "masked" && variance.sizes() == value.sizes()) settle_fills(value, variance);
   variances_[id] = std::move(variance);
 }
 
@@ -222,6 +242,7 @@ void Rounding::moved(const std::string& id, const std::string& from, const Four&
 void Rounding::given(const std::string& id, const GotStage& got) {
   Four variance = square(got.value);
   for (double& v : variance.elements()) v *= unit_variance(std::max(epsilon(got.dtype), eps_));
+  if (id == "masked") settle_fills(got.value, variance);
   variances_[id] = std::move(variance);
 }
 
