@@ -30,25 +30,6 @@ Tensor<double, Rank> square(const Tensor<double, Rank>& x) {
 
 Four zeros(const Four& like) { return Four::make(like.sizes()); }
 
-/// A fill is the same number wherever it stands: it has no rounding error, large as it is. In a row
-/// of masked it lies too far below the others to weigh anything, or there is nothing else.
-void settle_fills(const Four& masked, Four& variance) {
-  constexpr double as_good_as_hidden = 104;  // e^-104 < 2^-149
-  for (std::size_t b = 0; b < masked.size(0); ++b) {
-    for (std::size_t h = 0; h < masked.size(1); ++h) {
-      for (std::size_t l = 0; l < masked.size(2); ++l) {
-        const auto row = masked.row(b, h, l);
-        if (row.empty()) continue;
-        const auto [least, greatest] = std::ranges::minmax(row);
-        const auto to = variance.row(b, h, l);
-        for (std::size_t s = 0; s < row.size(); ++s) {
-          if (least == greatest || row[s] < greatest - as_good_as_hidden) to[s] = 0;
-        }
-      }
-    }
-  }
-}
-
 void add(Four& to, const Four& from, double factor = 1) {
   for (std::size_t n = 0; n < to.size(); ++n) to.data()[n] += factor * from.data()[n];
 }
@@ -225,11 +206,8 @@ Four Rounding::before_rounding(const std::string& id, const Held& held, const Fo
 
 void Rounding::computed(const std::string& id, const Held& held, const Four& value) {
   Four variance = before_rounding(id, held, value);
-  const bool is_input = id == "x" || id == "context" ||
-                        (!held.problem().sizes.projects && (id == "q" || id == "k" || id == "v"));
-  if (!is_input && variance.sizes() == value.sizes())
-    add(variance, square(value), unit_variance(eps_));
-  if (id == "masked" && variance.sizes() == value.sizes()) settle_fills(value, variance);
+  if (variance.sizes() == value.sizes()) add(variance, square(value), unit_variance(eps_));
+  if (id == "masked") forget_hidden(variance, held);
   variances_[id] = std::move(variance);
 }
 
@@ -239,10 +217,26 @@ void Rounding::moved(const std::string& id, const std::string& from, const Four&
   variances_[id] = move(variance.sizes() == source.sizes() ? variance : zeros(source));
 }
 
-void Rounding::given(const std::string& id, const GotStage& got) {
+/// A fill is one constant: it has no error that could spread, however large it is.
+void Rounding::forget_hidden(Four& variance, const Held& held) {
+  const Visibility<double>& visibility = held.problem().visibility;
+  if (!visibility.any() || variance.size(1) != visibility.H) return;
+  for (std::size_t b = 0; b < variance.size(0); ++b) {
+    for (std::size_t h = 0; h < variance.size(1); ++h) {
+      for (std::size_t l = 0; l < variance.size(2); ++l) {
+        const auto row = variance.row(b, h, l);
+        for (std::size_t s = 0; s < row.size(); ++s) {
+          if (visibility.hidden(b, h, l, s)) row[s] = 0;
+        }
+      }
+    }
+  }
+}
+
+void Rounding::given(const std::string& id, const Held& held, const GotStage& got) {
   Four variance = square(got.value);
   for (double& v : variance.elements()) v *= unit_variance(std::max(epsilon(got.dtype), eps_));
-  if (id == "masked") settle_fills(got.value, variance);
+  if (id == "masked") forget_hidden(variance, held);
   variances_[id] = std::move(variance);
 }
 
@@ -254,7 +248,10 @@ Four Rounding::tolerance(const std::string& id, const Four& value) const {
   auto allowed = Four::make(value.sizes());
   const Four& variance = variances_.at(id);
   for (std::size_t n = 0; n < allowed.size(); ++n) {
-    const double v = variance.size() == allowed.size() ? variance.data()[n] : 0;
+    double v = variance.size() == allowed.size() ? variance.data()[n] : 0;
+    // A stored fill is rounded like any number.
+    const double x = value.data()[n];
+    if (id == "masked" && v == 0 && std::isfinite(x)) v = x * x * unit_variance(eps_);
     allowed.data()[n] = deviations * std::sqrt(v) + floor;
   }
   return allowed;

@@ -29,13 +29,14 @@ class Rounding {
   void moved(const std::string& id, const std::string& from, const Tensor<double, 4>& source,
              const Move& move);
   /// Takes note that the stage was replaced by the user's own.
-  void given(const std::string& id, const GotStage& got);
+  void given(const std::string& id, const Held& held, const GotStage& got);
   /// Largest difference that rounding explains at each element: eight standard deviations.
   Tensor<double, 4> tolerance(const std::string& id, const Tensor<double, 4>& value) const;
 
  private:
   using Four = Tensor<double, 4>;
 
+  static void forget_hidden(Four& variance, const Held& held);
   double accumulator() const;
   Four with_cache(const std::string& id, const Four& all) const;
   Four projected(const Tensor<double, 3>& x, const Tensor<double, 3>& x_variance,

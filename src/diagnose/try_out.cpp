@@ -96,7 +96,7 @@ class Trial {
     if (id == last_) throw Enough{};
     if (!shown_otherwise && got.value.sizes() == value.sizes() && !got.value.empty()) {
       value = got.value;
-      rounding_.given(id, got);
+      rounding_.given(id, held_, got);
       held_.set(id, value);
     }
   }

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "diagnose/faults.hpp"
-#include "fitted_scale.hpp"
 #include "qkv/base/text.hpp"
 #include "scale_words.hpp"
 #include "wrong_factor.hpp"
@@ -22,13 +21,6 @@ std::vector<Variant> temperature(const Case& the_case) {
                  "divided by the temperature and by sqrt(D) = " + short_number(root) + " as well",
                  variants);
   }
-  const std::optional<FittedNumber> fitted = fitted_scale(the_case);
-  if (!fitted || !(fitted->value > 0)) return variants;
-  for (const double named : {problem.scale, 1 / root, 1 / (wanted * root)}) {
-    if (fitted->may_be(named)) return variants;
-  }
-  wrong_factor(the_case, fitted->value,
-               "divided by a temperature of " + short_number(1 / fitted->value), variants);
   return variants;
 }
 
