@@ -12,6 +12,7 @@ namespace {
 /// The scores of a query that sees no key as they were before the mask.
 Tensor<double, 4> shown_where_empty(const Held& held, const Tensor<double, 4>& right) {
   const Visibility<double>& visibility = held.problem().visibility;
+  if (!fits(right, visibility) || !fits(held.unmasked(), visibility)) return right;
   auto masked = right.clone();
   for (std::size_t b = 0; b < masked.size(0); ++b) {
     for (std::size_t h = 0; h < masked.size(1); ++h) {
