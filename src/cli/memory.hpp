@@ -30,7 +30,7 @@ void require_memory(const MemoryEstimate& estimate, const Request& request, cons
 
 /// Lets matrix products use the threads that were asked for, where the problem is worth starting
 /// them.
-void use_threads(const Request& request, const Sizes& sizes);
+std::size_t use_threads(const Request& request, const Sizes& sizes);
 
 /// 4·B·H·L·S·D multiply-adds counted as two operations each, visible or not: q·kᵀ and attn·v.
 double operations(const Sizes& sizes);

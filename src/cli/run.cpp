@@ -81,19 +81,18 @@ Error unknown_words(const CLI::App& app) {
   std::vector<Complaint> complaints;
   for (std::string word : app.remaining()) {
     if (!word.starts_with("-")) {
-      complaints.push_back(
-          {.what = "unexpected argument",
-           .where = escaped(word),
-           .hint = fmt::format("qkv {} --help shows what it takes", app.get_name())});
+      complaints.push_back({.what = "unexpected argument",
+                            .where = escaped(word),
+                            .hint = fmt::format("{} --help shows what it takes", app.get_name())});
       continue;
     }
     word = word.substr(0, word.find('='));
     const std::string near = nearest(word, names);
-    complaints.push_back(
-        {.what = "unknown option",
-         .where = escaped(word),
-         .hint = near.empty() ? fmt::format("qkv {} --help lists the options", app.get_name())
-                              : "did you mean " + near + "?"});
+    complaints.push_back({.what = "unknown option",
+                          .where = escaped(word),
+                          .hint = near.empty()
+                                      ? fmt::format("{} --help lists the options", app.get_name())
+                                      : "did you mean " + near + "?"});
     // The words behind it may have been its values: only the first is certain.
     break;
   }
@@ -111,30 +110,29 @@ void parse(CLI::App& app, std::vector<std::string> words) {
     throw;
   } catch (const CLI::RequiredError& error) {
     const std::string text = error.what();  // "A is required"
-    throw Error(
-        Complaint{.what = "missing argument",
-                  .where = text.substr(0, text.find(' ')),
-                  .hint = fmt::format("qkv {} --help shows what it takes", app.get_name())});
+    throw Error(Complaint{.what = "missing argument",
+                          .where = text.substr(0, text.find(' ')),
+                          .hint = fmt::format("{} --help shows what it takes", app.get_name())});
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string text = error.what();  // "--rtol: 1 required R missing"
     throw Error(Complaint{.what = "option without its value",
                           .where = text.substr(0, text.find(':')),
-                          .hint = fmt::format("qkv {} --help lists the options", app.get_name())});
+                          .hint = fmt::format("{} --help lists the options", app.get_name())});
   } catch (const CLI::ParseError& error) {
     throw Error(Complaint{.what = "usage",
                           .where = app.get_name(),
                           .got = error.what(),
-                          .hint = fmt::format("qkv {} --help lists the options", app.get_name())});
+                          .hint = fmt::format("{} --help lists the options", app.get_name())});
   }
 }
 
 int run_command(const Command& command, const std::vector<std::string>& words) {
-  CLI::App app(std::string(command.summary), std::string(command.name));
+  CLI::App app(std::string(command.summary), "qkv " + std::string(command.name));
   const Action action = command.add(app);
   try {
     parse(app, words);
   } catch (const CLI::CallForHelp&) {
-    print("usage: qkv " + app.help());
+    print("qkv " + std::string(command.name) + ": " + app.help());
     return done;
   }
   return action();

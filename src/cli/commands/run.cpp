@@ -95,7 +95,7 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
   const std::size_t runs =
       options.time.empty() ? 0 : static_cast<std::size_t>(parse_integer(options.time, "--time", 1));
   require_memory(one_pass_memory(shapes, sizeof(T)), request, sizes);
-  use_threads(request, sizes);
+  const std::size_t threads = use_threads(request, sizes);
 
   const Problem<T> problem = make_problem<T>(request.inputs, request.settings);
   for (const std::string& text : problem.notes) note(options.console, text);
@@ -127,7 +127,7 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
                                  : (timed.seconds[half - 1] + timed.seconds[half]) / 2;
     times.runs = runs;
     times.gflops = operations(sizes) / times.compute_min_s / 1e9;
-    times.threads = request.threads;
+    times.threads = threads;
     times.engine = kernel.name;
     const std::string text = options.console.json ? time_json(times) : time_text(times);
     if (stdout_taken) {
