@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "qkv/attention/project.hpp"
 #include "qkv/attention/scores.hpp"
@@ -14,6 +15,9 @@ namespace qkv {
 namespace {
 
 using Four = Tensor<double, 4>;
+
+/// Differences of up to this many standard deviations are rounding.
+constexpr double deviations = 8;
 
 /// Variance of rounding a number of size 1 to this precision: evenly spread over one step of eps...
 /// at most.
@@ -141,6 +145,18 @@ Four Rounding::of_scores(const Held& held) const {
   return variance;
 }
 
+/// What an error of this relative variance does to a weight: in proportion while it is small;
+/// logits that are off by ones multiply the weight, up to 1.
+double softmax_variance(double weight, double relative, bool hidden) {
+  if (!std::isfinite(weight) || hidden) return 0;
+  constexpr double small =
+      0.01;  // standard deviation 0.1: e^0.8 is 2.2, twice the first-order bound
+  if (relative < small) return weight * weight * relative;
+  const double greatest =
+      std::min(1.0, std::exp(std::log(weight) + deviations * std::sqrt(relative)));
+  return greatest * greatest / (deviations * deviations);
+}
+
 /// a_i = e^x_i / sum e^x: da_i = a_i (dx_i - sum_j a_j dx_j)
 Four Rounding::of_softmax(const Held& held, const Four& attn) const {
   const std::string before = held.has("masked")   ? "masked"
@@ -154,12 +170,12 @@ Four Rounding::of_softmax(const Held& held, const Four& attn) const {
   for (std::size_t b = 0; b < attn.size(0); ++b) {
     for (std::size_t h = 0; h < attn.size(1); ++h) {
       for (std::size_t l = 0; l < attn.size(2); ++l) {
-        const auto a = attn.row(b, h, l), dx = from.row(b, h, l);
+        const auto a = attn.row(b, h, l), dx = from.row(b, h, l), x = held.logits().row(b, h, l);
         const auto to = variance.row(b, h, l);
         double mean = 0;
         for (std::size_t s = 0; s < a.size(); ++s) mean += std::isfinite(a[s]) ? a[s] * dx[s] : 0;
         for (std::size_t s = 0; s < a.size(); ++s)
-          to[s] = std::isfinite(a[s]) ? a[s] * a[s] * (dx[s] + mean + own) : 0;
+          to[s] = softmax_variance(a[s], dx[s] + mean + own, x[s] == -HUGE_VAL);
       }
     }
   }
@@ -218,12 +234,10 @@ Four Rounding::before_rounding(const std::string& id, const Held& held, const Fo
   return of_output(id, held, value);
 }
 
-void Rounding::computed(const std::string& id, const Held& held, const Four& value, bool edited) {
+void Rounding::computed(const std::string& id, const Held& held, const Four& value) {
   Four variance = before_rounding(id, held, value);
-  const bool is_input = id == "x" || id == "context" ||
-                        (!held.problem().sizes.projects && (id == "q" || id == "k" || id == "v"));
-  if ((edited || !is_input) && variance.sizes() == value.sizes())
-    add(variance, square(value), unit_variance(eps_));
+  if (variance.sizes() == value.sizes()) add(variance, square(value), unit_variance(eps_));
+  if (id == "masked") forget_fill(variance, held, value);
   variances_[id] = std::move(variance);
 }
 
@@ -241,21 +255,46 @@ void Rounding::spread(const std::string& id, const Four& variance) {
   if (known.sizes() == variance.sizes()) add(known, variance);
 }
 
-void Rounding::given(const std::string& id, const GotStage& got) {
+/// A fill is one constant: it has no error that could spread, however large it is. What was added
+/// to scores has.
+void Rounding::forget_fill(Four& variance, const Held& held, const Four& value) {
+  const Visibility<double>& visibility = held.problem().visibility;
+  if (!visibility.any() || variance.sizes() != value.sizes() || value.size(1) != visibility.H)
+    return;
+  for (std::size_t b = 0; b < value.size(0); ++b) {
+    for (std::size_t h = 0; h < value.size(1); ++h) {
+      for (std::size_t l = 0; l < value.size(2); ++l) {
+        const auto x = value.row(b, h, l);
+        const auto spread = variance.row(b, h, l);
+        std::optional<double> fill;
+        for (std::size_t s = 0; s < x.size(); ++s) {
+          if (!visibility.hidden(b, h, l, s)) continue;
+          if (!fill) fill = x[s];
+          if (x[s] == *fill) spread[s] = 0;
+        }
+      }
+    }
+  }
+}
+
+void Rounding::given(const std::string& id, const Held& held, const GotStage& got) {
   Four variance = square(got.value);
   for (double& v : variance.elements()) v *= unit_variance(std::max(epsilon(got.dtype), eps_));
+  if (id == "masked") forget_fill(variance, held, got.value);
   variances_[id] = std::move(variance);
 }
 
 Four Rounding::tolerance(const std::string& id, const Four& value) const {
-  constexpr double deviations = 8;
   // Below the smallest normal number of the type, rounding is absolute; float16's is 2^-14 with
   // steps of 2^-24.
   const double floor = eps_ >= 0x1p-10 && eps_ < 0x1p-7 ? 0x1p-24 : 0x1p-126;
   auto allowed = Four::make(value.sizes());
   const Four& variance = variances_.at(id);
   for (std::size_t n = 0; n < allowed.size(); ++n) {
-    const double v = variance.size() == allowed.size() ? variance.data()[n] : 0;
+    double v = variance.size() == allowed.size() ? variance.data()[n] : 0;
+    // A stored fill is rounded like any number.
+    const double x = value.data()[n];
+    if (id == "masked" && v == 0 && std::isfinite(x)) v = x * x * unit_variance(eps_);
     allowed.data()[n] = deviations * std::sqrt(v) + floor;
   }
   return allowed;

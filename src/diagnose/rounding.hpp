@@ -26,10 +26,8 @@ class Rounding {
   /// `eps` of the coarsest type that a stage is stored in or rounded to.
   explicit Rounding(double eps) : eps_(eps) {}
 
-  /// Takes note of a stage that was computed from those held; `edited`: by a mistake, also where
-  /// the stage is an input.
-  void computed(const std::string& id, const Held& held, const Tensor<double, 4>& value,
-                bool edited = false);
+  /// Takes note of a stage that was computed from those held.
+  void computed(const std::string& id, const Held& held, const Tensor<double, 4>& value);
   /// Takes note of further variance.
   void spread(const std::string& id, const Tensor<double, 4>& variance);
   /// Takes note that the stage was replaced by the move of an earlier one, `source`, or of its own
@@ -37,13 +35,14 @@ class Rounding {
   void moved(const std::string& id, const std::string& from, const Tensor<double, 4>& source,
              const Move& move);
   /// Takes note that the stage was replaced by the user's own.
-  void given(const std::string& id, const GotStage& got);
+  void given(const std::string& id, const Held& held, const GotStage& got);
   /// Largest difference that rounding explains at each element: eight standard deviations.
   Tensor<double, 4> tolerance(const std::string& id, const Tensor<double, 4>& value) const;
 
  private:
   using Four = Tensor<double, 4>;
 
+  static void forget_fill(Four& variance, const Held& held, const Four& value);
   double accumulator() const;
   Four with_cache(const std::string& id, const Four& all) const;
   Four projected(const Tensor<double, 3>& x, const Tensor<double, 3>& x_variance,

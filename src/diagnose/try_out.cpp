@@ -60,15 +60,13 @@ class Trial {
 
   /// The stage with all mistakes in it.
   void make(const std::string& id, Tensor<double, 4>& value) {
-    bool edited = false;
-    for (const auto& [stage, edit] : alteration_.edits) {
-      if (!strikes(stage, id)) continue;
-      value = edit(held_, value);
-      edited = true;
+    for (const ChangedStage& change : alteration_.edits) {
+      if (strikes(change.stage, id)) value = change.edit(held_, value);
     }
-    rounding_.computed(id, held_, value, edited);
-    for (const auto& [stage, spread] : alteration_.spreads) {
-      if (strikes(stage, id)) rounding_.spread(id, spread(held_, value));
+    rounding_.computed(id, held_, value);
+    for (const ChangedStage& change : alteration_.edits) {
+      if (change.spread && strikes(change.stage, id))
+        rounding_.spread(id, change.spread(held_, value));
     }
     for (const StageMove& move : alteration_.moves) {
       if (!strikes(move.stage, id)) continue;
@@ -106,7 +104,7 @@ class Trial {
       got.value = move(got.value);
     }
     value = got.value;
-    rounding_.given(id, got);
+    rounding_.given(id, held_, got);
     held_.set(id, value);
   }
 

@@ -16,6 +16,7 @@ namespace {
 /// finite, else of the stage before it.
 Tensor<double, 4> unmasked_where_empty(const Held& held, const Tensor<double, 4>& right) {
   const Visibility<double>& visibility = held.problem().visibility;
+  if (!fits(right, visibility) || !fits(held.unmasked(), visibility)) return right;
   auto attn = right.clone();
   for (std::size_t b = 0; b < attn.size(0); ++b) {
     for (std::size_t h = 0; h < attn.size(1); ++h) {

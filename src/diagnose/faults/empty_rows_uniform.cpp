@@ -21,6 +21,7 @@ std::vector<int> hiding(const std::vector<Visibility<double>>& rules, std::size_
 /// weight.
 Tensor<double, 4> shared_by_singly_hidden(const Held& held, const Tensor<double, 4>& right) {
   const Visibility<double>& visibility = held.problem().visibility;
+  if (!fits(right, visibility)) return right;
   const RuleSet all = rules_of(visibility);
   std::vector<Visibility<double>> rules;
   for (const RuleSet& one : together(all)) {

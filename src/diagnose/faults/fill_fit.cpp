@@ -224,10 +224,12 @@ double typical_greatest(const SampledRows& sample) {
 }
 
 /// True where the fit is no fill: it adds nothing, which is a rule that is missing, or so much that
-/// only hidden keys have a weight, which is a rule that is inverted.
-bool is_another_mistake(const FittedFill& fill) {
-  constexpr double nothing = 1e-5;
-  return fill.is_added && fill.number > -nothing;
+/// only hidden keys have a weight, which is a rule that is inverted; or it is where a cap after the
+/// mask lifts -Inf to.
+bool is_another_mistake(const FittedFill& fill, const std::optional<double>& cap) {
+  constexpr double near = 1e-5;
+  if (fill.is_added) return fill.number > -near;
+  return cap && std::abs(fill.number + *cap) <= near * *cap;
 }
 
 /// True where every hidden key of every sampled row has the weight 0 all the same.
@@ -270,7 +272,7 @@ std::vector<FittedFill> fitted_fills(const Case& the_case, const RuleSet& rules)
   const SampledRows sample(the_case, rules, most_queries);
   std::vector<FittedFill> fills = fit(the_case, sample);
   std::erase_if(fills, [&](const FittedFill& fill) {
-    return is_another_mistake(fill) || hides(sample, fill);
+    return is_another_mistake(fill, the_case.problem.settings.softcap) || hides(sample, fill);
   });
   return fills;
 }

@@ -13,6 +13,7 @@ namespace {
 /// The weights with a number in place of those of hidden keys.
 Tensor<double, 4> spoilt(const Tensor<double, 4>& attn, const Tensor<std::uint8_t, 4>& hidden,
                          double number) {
+  if (!broadcasts(hidden, attn)) return attn;
   return filled<double>(attn.sizes(),
                         [&](std::size_t b, std::size_t h, std::size_t i, std::size_t j) {
                           return broadcast(hidden, b, h, i, j) != 0 ? number : attn(b, h, i, j);
@@ -63,8 +64,9 @@ std::vector<Variant> mask_after_softmax(const Case& the_case) {
                         message, fix});
     if (!the_case.got.contains("masked")) continue;
     variants.push_back({[rules, number](Alteration& a) {
-                          a.edit("attn", [rules, number](const Held& held, const auto&) {
+                          a.edit("attn", [rules, number](const Held& held, const auto& right) {
                             const Visibility<double>& all = held.problem().visibility;
+                            if (!fits(right, all)) return right;
                             const Visibility<double> rest = without(all, rules);
                             auto attn = softmax(mask(held.unmasked(), rest), all.empty_rows);
                             settle_empty_rows(attn, rest);

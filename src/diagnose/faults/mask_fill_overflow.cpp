@@ -28,16 +28,17 @@ std::vector<Variant> mask_fill_overflow(const Case& the_case) {
   std::vector<Variant> variants;
   if (!shows_nan_from_masked_on(the_case)) return variants;
   for (const RuleSet& rules : together(rules_of(the_case.problem.visibility))) {
-    variants.push_back(
-        {[rules](Alteration& a) {
-           add_in_place_of(a.problem.visibility, rules, std::numeric_limits<double>::quiet_NaN(),
-                           -std::numeric_limits<double>::infinity());
-           set_empty_rows(a, EmptyWeights::nan);
-         },
-         "NaN exactly where " + words(rules) +
-             " lets keys through: the fill overflowed, and infinity times 0 is NaN",
-         "set hidden scores with where(keep, scores, -inf), or take a fill that the type can hold "
-         "(-6e4 in float16)"});
+    add_rule_mistake(
+        the_case,
+        [rules](Visibility<double>& v) {
+          add_in_place_of(v, rules, std::numeric_limits<double>::quiet_NaN(),
+                          -std::numeric_limits<double>::infinity());
+        },
+        "NaN exactly where " + words(rules) +
+            " lets keys through: the fill overflowed, and infinity times 0 is NaN",
+        "set hidden scores with where(keep, scores, -inf), or take a fill that the type can hold "
+        "(-6e4 in float16)",
+        variants);
   }
   return variants;
 }

@@ -43,6 +43,7 @@ void fill_with(Alteration& a, const RuleSet& rules, const FittedFill& fill) {
   visibility = without(visibility, rules);
   a.edit("masked", [hidden, number = fill.number](const Held& held, const auto& right) {
     const Visibility<double>& rest = held.problem().visibility;
+    if (!fits(right, rest) || !broadcasts(hidden, right)) return right;
     return filled<double>(
         right.sizes(), [&](std::size_t b, std::size_t h, std::size_t i, std::size_t j) {
           const bool put = broadcast(hidden, b, h, i, j) != 0 && !rest.hidden(b, h, i, j);

@@ -9,8 +9,9 @@ namespace {
 
 /// The scores with a 0 in place of hidden ones (or of visible ones), then the other rules.
 StageEdit multiplied(const Tensor<std::uint8_t, 4>& hidden, bool zero_is_hidden) {
-  return [hidden, zero_is_hidden](const Held& held, const Tensor<double, 4>&) {
+  return [hidden, zero_is_hidden](const Held& held, const Tensor<double, 4>& right) {
     const Tensor<double, 4>& x = held.unmasked();
+    if (!fits(x, held.problem().visibility) || !broadcasts(hidden, x)) return right;
     const auto product =
         filled<double>(x.sizes(), [&](std::size_t b, std::size_t h, std::size_t i, std::size_t j) {
           const bool hides = broadcast(hidden, b, h, i, j) != 0;

@@ -133,6 +133,10 @@ void add_in_place_of(Visibility<double>& visibility, const RuleSet& rules, doubl
                      });
 }
 
+bool fits(const Tensor<double, 4>& stage, const Visibility<double>& visibility) {
+  return stage.sizes() == std::array{visibility.B, visibility.H, visibility.L, visibility.S};
+}
+
 bool has_empty_row(const Visibility<double>& visibility) {
   if (!visibility.any() || visibility.S == 0) return false;
   for (std::size_t b = 0; b < visibility.B; ++b) {

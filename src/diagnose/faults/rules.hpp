@@ -48,6 +48,10 @@ void hide_in_place_of(Visibility<double>& visibility, const RuleSet& rules,
 void add_in_place_of(Visibility<double>& visibility, const RuleSet& rules, double to_seen,
                      double to_hidden);
 
+/// True where the stage has the sizes that the rules speak of: another mistake, made before, may
+/// have exchanged its axes.
+bool fits(const Tensor<double, 4>& stage, const Visibility<double>& visibility);
+
 /// True where some query sees no key.
 bool has_empty_row(const Visibility<double>& visibility);
 
@@ -57,6 +61,15 @@ const U& broadcast(const Tensor<U, 4>& tensor, std::size_t b, std::size_t h, std
                    std::size_t j) {
   return tensor(tensor.size(0) == 1 ? 0 : b, tensor.size(1) == 1 ? 0 : h,
                 tensor.size(2) == 1 ? 0 : i, tensor.size(3) == 1 ? 0 : j);
+}
+
+/// True where each axis is 1 or that of the stage.
+template <class U>
+bool broadcasts(const Tensor<U, 4>& mask, const Tensor<double, 4>& stage) {
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    if (mask.size(axis) != 1 && mask.size(axis) != stage.size(axis)) return false;
+  }
+  return true;
 }
 
 /// A tensor of these sizes whose elements are value(b, h, i, j).
