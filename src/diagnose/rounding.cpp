@@ -207,7 +207,7 @@ Four Rounding::before_rounding(const std::string& id, const Held& held, const Fo
 void Rounding::computed(const std::string& id, const Held& held, const Four& value) {
   Four variance = before_rounding(id, held, value);
   if (variance.sizes() == value.sizes()) add(variance, square(value), unit_variance(eps_));
-  if (id == "masked") forget_hidden(variance, held);
+  if (id == "masked") forget_hidden(variance, value, held);
   variances_[id] = std::move(variance);
 }
 
@@ -217,14 +217,19 @@ void Rounding::moved(const std::string& id, const std::string& from, const Four&
   variances_[id] = move(variance.sizes() == source.sizes() ? variance : zeros(source));
 }
 
-/// A fill is one constant: it has no error that could spread, however large it is.
-void Rounding::forget_hidden(Four& variance, const Held& held) {
+/// A fill is one constant: it has no error that could spread, however large it is. Added to the
+/// scores it has one, which shows where a query sees no key and the scores are all that differs.
+void Rounding::forget_hidden(Four& variance, const Four& masked, const Held& held) {
   const Visibility<double>& visibility = held.problem().visibility;
-  if (!visibility.any() || variance.size(1) != visibility.H) return;
+  if (!visibility.any() || variance.sizes() != masked.sizes()) return;
+  if (variance.sizes() != std::array{visibility.B, visibility.H, visibility.L, visibility.S})
+    return;
   for (std::size_t b = 0; b < variance.size(0); ++b) {
     for (std::size_t h = 0; h < variance.size(1); ++h) {
       for (std::size_t l = 0; l < variance.size(2); ++l) {
         const auto row = variance.row(b, h, l);
+        const auto [least, greatest] = std::ranges::minmax(masked.row(b, h, l));
+        if (least < greatest && visibility.empty_row(b, h, l)) continue;
         for (std::size_t s = 0; s < row.size(); ++s) {
           if (visibility.hidden(b, h, l, s)) row[s] = 0;
         }
@@ -236,7 +241,7 @@ void Rounding::forget_hidden(Four& variance, const Held& held) {
 void Rounding::given(const std::string& id, const Held& held, const GotStage& got) {
   Four variance = square(got.value);
   for (double& v : variance.elements()) v *= unit_variance(std::max(epsilon(got.dtype), eps_));
-  if (id == "masked") forget_hidden(variance, held);
+  if (id == "masked") forget_hidden(variance, got.value, held);
   variances_[id] = std::move(variance);
 }
 

@@ -36,7 +36,7 @@ class Rounding {
  private:
   using Four = Tensor<double, 4>;
 
-  static void forget_hidden(Four& variance, const Held& held);
+  static void forget_hidden(Four& variance, const Four& masked, const Held& held);
   double accumulator() const;
   Four with_cache(const std::string& id, const Four& all) const;
   Four projected(const Tensor<double, 3>& x, const Tensor<double, 3>& x_variance,
