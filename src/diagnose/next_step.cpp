@@ -65,8 +65,8 @@ bool next_step_fits(const std::string& id, const Held& held) {
   const Four& value = held.at(id);
   if (id == "x")
     return projection_fits(value, problem.query) &&
-           (sizes.has_context || (projection_fits(value, problem.key) &&
-                                  projection_fits(value, problem.value)));
+           (sizes.has_context ||
+            (projection_fits(value, problem.key) && projection_fits(value, problem.value)));
   if (id == "context")
     return projection_fits(value, problem.key) && projection_fits(value, problem.value);
   if (id == "q") return rotation_fits(held, value, problem.query_positions);
