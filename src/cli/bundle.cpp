@@ -85,8 +85,9 @@ void add_config(const std::string& folder, const CommonOptions& flags, CommonOpt
         .what = "config is no JSON object", .where = file, .expected = "{\"heads\": 8, ...}"});
   }
   Complaints complaints;
-  for (const auto& [name, value] : config.members()) {
-    std::string key = name;
+  for (const auto& member : config.members()) {
+    const Json& value = member.second;
+    std::string key = member.first;
     std::ranges::replace(key, '_', '-');
     complaints.attempt([&] {
       const OptionRow& row = find_row(key, file);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "qkv/attention/project.hpp"
 #include "qkv/attention/scores.hpp"
@@ -14,6 +15,9 @@ namespace qkv {
 namespace {
 
 using Four = Tensor<double, 4>;
+
+/// Differences of up to this many standard deviations are rounding.
+constexpr double deviations = 8;
 
 /// Variance of rounding a number of size 1 to this precision: evenly spread over one step of eps...
 /// at most.
@@ -35,6 +39,25 @@ void add(Four& to, const Four& from, double factor = 1) {
 }
 
 }  // namespace
+
+Four angle_variance(const Four& x, const Tensor<double, 2>& positions) {
+  auto variance = zeros(x);
+  for (std::size_t b = 0; b < x.size(0); ++b) {
+    const std::size_t at = positions.size(0) == 1 ? 0 : b;
+    for (std::size_t h = 0; h < x.size(1); ++h) {
+      for (std::size_t l = 0; l < x.size(2); ++l) {
+        double largest = 0;
+        for (const double v : x.row(b, h, l))
+          largest = std::max(largest, std::isfinite(v) ? std::abs(v) : 0);
+        const bool known = l < positions.size(1) && at < positions.size(0);
+        const double position = known ? positions(at, l) : 0;
+        const double angle = unit_variance(0x1p-23) * (1 + position * position) * largest * largest;
+        for (double& v : variance.row(b, h, l)) v = 2 * angle;
+      }
+    }
+  }
+  return variance;
+}
 
 double Rounding::accumulator() const { return unit_variance(std::min(eps_, 0x1p-23)); }
 
@@ -94,20 +117,15 @@ Four Rounding::of_rotation(const std::string& id, const Held& held, const Four& 
   const Four &x = held.at(before), &from = variances_.at(before);
   const Tensor<double, 2>& positions =
       id == "q_rope" ? problem.query_positions : problem.key_positions;
-  auto variance = zeros(value);
+  Four variance = angle_variance(x, positions);
+  if (variance.sizes() != value.sizes() || from.sizes() != value.sizes()) return zeros(value);
   for (std::size_t b = 0; b < value.size(0); ++b) {
     for (std::size_t h = 0; h < value.size(1); ++h) {
       for (std::size_t l = 0; l < value.size(2); ++l) {
-        // A rotation moves errors within its pair; a row's greatest bounds both. Angles are
-        // computed in float32 by nearly everyone, off by eps of the position in radians.
-        double worst = 0, largest = 0;
+        // A rotation moves errors within its pair; a row's greatest bounds both.
+        double worst = 0;
         for (const double v : from.row(b, h, l)) worst = std::max(worst, v);
-        for (const double v : x.row(b, h, l))
-          largest = std::max(largest, std::isfinite(v) ? std::abs(v) : 0);
-        const double position =
-            l < positions.size(1) ? positions(positions.size(0) == 1 ? std::size_t{0} : b, l) : 0;
-        const double angle = unit_variance(0x1p-23) * (1 + position * position) * largest * largest;
-        for (double& v : variance.row(b, h, l)) v = worst + 2 * angle;
+        for (double& v : variance.row(b, h, l)) v += worst;
       }
     }
   }
@@ -127,6 +145,18 @@ Four Rounding::of_scores(const Held& held) const {
   return variance;
 }
 
+/// What an error of this relative variance does to a weight: in proportion while it is small;
+/// logits that are off by ones multiply the weight, up to 1.
+double softmax_variance(double weight, double relative, bool hidden) {
+  if (!std::isfinite(weight) || hidden) return 0;
+  constexpr double small =
+      0.01;  // standard deviation 0.1: e^0.8 is 2.2, twice the first-order bound
+  if (relative < small) return weight * weight * relative;
+  const double greatest =
+      std::min(1.0, std::exp(std::log(weight) + deviations * std::sqrt(relative)));
+  return greatest * greatest / (deviations * deviations);
+}
+
 /// a_i = e^x_i / sum e^x: da_i = a_i (dx_i - sum_j a_j dx_j)
 Four Rounding::of_softmax(const Held& held, const Four& attn) const {
   const std::string before = held.has("masked")   ? "masked"
@@ -140,12 +170,12 @@ Four Rounding::of_softmax(const Held& held, const Four& attn) const {
   for (std::size_t b = 0; b < attn.size(0); ++b) {
     for (std::size_t h = 0; h < attn.size(1); ++h) {
       for (std::size_t l = 0; l < attn.size(2); ++l) {
-        const auto a = attn.row(b, h, l), dx = from.row(b, h, l);
+        const auto a = attn.row(b, h, l), dx = from.row(b, h, l), x = held.logits().row(b, h, l);
         const auto to = variance.row(b, h, l);
         double mean = 0;
         for (std::size_t s = 0; s < a.size(); ++s) mean += std::isfinite(a[s]) ? a[s] * dx[s] : 0;
         for (std::size_t s = 0; s < a.size(); ++s)
-          to[s] = std::isfinite(a[s]) ? a[s] * a[s] * (dx[s] + mean + own) : 0;
+          to[s] = softmax_variance(a[s], dx[s] + mean + own, x[s] == -HUGE_VAL);
       }
     }
   }
@@ -207,31 +237,40 @@ Four Rounding::before_rounding(const std::string& id, const Held& held, const Fo
 void Rounding::computed(const std::string& id, const Held& held, const Four& value) {
   Four variance = before_rounding(id, held, value);
   if (variance.sizes() == value.sizes()) add(variance, square(value), unit_variance(eps_));
-  if (id == "masked") forget_hidden(variance, value, held);
+  if (id == "masked") forget_fill(variance, held, value);
   variances_[id] = std::move(variance);
 }
 
 void Rounding::moved(const std::string& id, const std::string& from, const Four& source,
                      const Move& move) {
   const Four& variance = variances_.at(from);
-  variances_[id] = move(variance.sizes() == source.sizes() ? variance : zeros(source));
+  Four stored = square(source);  // once more, where the source is an input
+  for (double& v : stored.elements()) v *= unit_variance(eps_);
+  if (variance.sizes() == source.sizes()) add(stored, variance);
+  variances_[id] = move(stored);
 }
 
-/// A fill is one constant: it has no error that could spread, however large it is. Added to the
-/// scores it has one, which shows where a query sees no key and the scores are all that differs.
-void Rounding::forget_hidden(Four& variance, const Four& masked, const Held& held) {
+void Rounding::spread(const std::string& id, const Four& variance) {
+  Four& known = variances_.at(id);
+  if (known.sizes() == variance.sizes()) add(known, variance);
+}
+
+/// A fill is one constant: it has no error that could spread, however large it is. What was added
+/// to scores has.
+void Rounding::forget_fill(Four& variance, const Held& held, const Four& value) {
   const Visibility<double>& visibility = held.problem().visibility;
-  if (!visibility.any() || variance.sizes() != masked.sizes()) return;
-  if (variance.sizes() != std::array{visibility.B, visibility.H, visibility.L, visibility.S})
+  if (!visibility.any() || variance.sizes() != value.sizes() || value.size(1) != visibility.H)
     return;
-  for (std::size_t b = 0; b < variance.size(0); ++b) {
-    for (std::size_t h = 0; h < variance.size(1); ++h) {
-      for (std::size_t l = 0; l < variance.size(2); ++l) {
-        const auto row = variance.row(b, h, l);
-        const auto [least, greatest] = std::ranges::minmax(masked.row(b, h, l));
-        if (least < greatest && visibility.empty_row(b, h, l)) continue;
-        for (std::size_t s = 0; s < row.size(); ++s) {
-          if (visibility.hidden(b, h, l, s)) row[s] = 0;
+  for (std::size_t b = 0; b < value.size(0); ++b) {
+    for (std::size_t h = 0; h < value.size(1); ++h) {
+      for (std::size_t l = 0; l < value.size(2); ++l) {
+        const auto x = value.row(b, h, l);
+        const auto spread = variance.row(b, h, l);
+        std::optional<double> fill;
+        for (std::size_t s = 0; s < x.size(); ++s) {
+          if (!visibility.hidden(b, h, l, s)) continue;
+          if (!fill) fill = x[s];
+          if (x[s] == *fill) spread[s] = 0;
         }
       }
     }
@@ -241,12 +280,11 @@ void Rounding::forget_hidden(Four& variance, const Four& masked, const Held& hel
 void Rounding::given(const std::string& id, const Held& held, const GotStage& got) {
   Four variance = square(got.value);
   for (double& v : variance.elements()) v *= unit_variance(std::max(epsilon(got.dtype), eps_));
-  if (id == "masked") forget_hidden(variance, got.value, held);
+  if (id == "masked") forget_fill(variance, held, got.value);
   variances_[id] = std::move(variance);
 }
 
 Four Rounding::tolerance(const std::string& id, const Four& value) const {
-  constexpr double deviations = 8;
   // Below the smallest normal number of the type, rounding is absolute; float16's is 2^-14 with
   // steps of 2^-24.
   const double floor = eps_ >= 0x1p-10 && eps_ < 0x1p-7 ? 0x1p-24 : 0x1p-126;

@@ -10,6 +10,10 @@
 
 namespace qkv {
 
+/// What angles in float32 do to a rotation of x (B,H,L,D) by positions (B or 1, L): they are off
+/// by eps of the position in radians.
+Tensor<double, 4> angle_variance(const Tensor<double, 4>& x, const Tensor<double, 2>& positions);
+
 /// The variance of each stage's rounding error, computed beside the stages.
 ///
 /// Every stored number is rounded by up to eps/2 of itself, evenly spread: variance eps^2/12 of its
@@ -24,6 +28,8 @@ class Rounding {
 
   /// Takes note of a stage that was computed from those held.
   void computed(const std::string& id, const Held& held, const Tensor<double, 4>& value);
+  /// Takes note of further variance.
+  void spread(const std::string& id, const Tensor<double, 4>& variance);
   /// Takes note that the stage was replaced by the move of an earlier one, `source`, or of its own
   /// numbers.
   void moved(const std::string& id, const std::string& from, const Tensor<double, 4>& source,
@@ -36,7 +42,7 @@ class Rounding {
  private:
   using Four = Tensor<double, 4>;
 
-  static void forget_hidden(Four& variance, const Four& masked, const Held& held);
+  static void forget_fill(Four& variance, const Held& held, const Four& value);
   double accumulator() const;
   Four with_cache(const std::string& id, const Four& all) const;
   Four projected(const Tensor<double, 3>& x, const Tensor<double, 3>& x_variance,

@@ -60,10 +60,14 @@ class Trial {
 
   /// The stage with all mistakes in it.
   void make(const std::string& id, Tensor<double, 4>& value) {
-    for (const auto& [stage, edit] : alteration_.edits) {
-      if (strikes(stage, id)) value = edit(held_, value);
+    for (const ChangedStage& change : alteration_.edits) {
+      if (strikes(change.stage, id)) value = change.edit(held_, value);
     }
     rounding_.computed(id, held_, value);
+    for (const ChangedStage& change : alteration_.edits) {
+      if (change.spread && strikes(change.stage, id))
+        rounding_.spread(id, change.spread(held_, value));
+    }
     for (const StageMove& move : alteration_.moves) {
       if (!strikes(move.stage, id)) continue;
       if (move.from == move.stage) {

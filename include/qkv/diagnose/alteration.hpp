@@ -49,6 +49,13 @@ using StageEdit =
 /// result is the same move of what it may do to what went in.
 using Move = std::function<Tensor<double, 4>(const Tensor<double, 4>&)>;
 
+struct ChangedStage {
+  std::string stage;
+  StageEdit edit;
+  StageEdit spread = {};  ///< of the edited stage: the variance that its making adds, where the
+                          ///< step that it replaces has none like it
+};
+
 struct StageMove {
   std::string stage;
   std::string from;  ///< the stage whose numbers are moved
@@ -60,13 +67,13 @@ struct StageMove {
 /// makes out directly; those of stages that the configuration does not have do nothing.
 struct Alteration {
   Problem<double> problem = {};
-  std::vector<std::pair<std::string, StageEdit>> edits = {};
+  std::vector<ChangedStage> edits = {};
   std::vector<StageMove> moves = {};
   std::vector<StageMove> shown = {};
   double eps = 0;  ///< coarser rounding than the files' own, 0: none
 
-  void edit(std::string stage, StageEdit edit) {
-    edits.emplace_back(std::move(stage), std::move(edit));
+  void edit(std::string stage, StageEdit edit, StageEdit spread = {}) {
+    edits.push_back({std::move(stage), std::move(edit), std::move(spread)});
   }
   /// The stage holds its numbers in other places: heads split by a reshape.
   void move(const std::string& stage, Move move) {

@@ -1,4 +1,6 @@
 // Fault batch-first: (B,L,E) is read as (L,B,E), so that each position attends over the batch.
+#include <algorithm>
+
 #include "diagnose/faults.hpp"
 #include "diagnose/faults/rearrange.hpp"
 #include "diagnose/faults/rotation.hpp"
@@ -33,6 +35,14 @@ void exchange_problem(Problem<double>& problem) {
   problem.visibility = rules_over(problem.visibility, L, problem.sizes.H, B, B);
 }
 
+/// Whether the user gave a stage that has the axes of the heads.
+bool has_stage_by_head(const Case& the_case) {
+  return std::ranges::any_of(the_case.got, [](const auto& entry) {
+    return entry.first != "x" && entry.first != "context" && entry.first != "concat" &&
+           entry.first != "out";
+  });
+}
+
 }  // namespace
 
 std::vector<Variant> batch_first(const Case& the_case) {
@@ -63,8 +73,10 @@ std::vector<Variant> batch_first(const Case& the_case) {
   std::vector<Variant> variants;
   variants.push_back(
       made(shown({"x", "context", "q", "k", "v", "q_rope", "k_rope", "heads", "concat", "out"})));
-  // Where both axes are equally long, stages by head may also have been kept as (L,H,B,D).
-  if (square) variants.push_back(made(shown({"x", "context", "out"})));
+  // Stages by head, and concat, may also have been kept as they were inside, (L,H,B,D).
+  if (has_stage_by_head(the_case))
+    variants.push_back(made(shown({"x", "context", "concat", "out"})));
+  if (the_case.got.contains("concat")) variants.push_back(made(shown({"x", "context", "out"})));
   return variants;
 }
 

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "diagnose/faults.hpp"
+#include "dropped_keys.hpp"
 #include "follow.hpp"
 #include "qkv/base/text.hpp"
+#include "yours.hpp"
 
 namespace qkv::faults {
 
@@ -50,29 +52,35 @@ double typed(double p, double eps) {
   return p;
 }
 
+/// Entries of `kept` that are 0 drop a weight.
+Variant dropping(const Tensor<double, 4>& kept, double p, const std::string& found) {
+  return {[kept, p](Alteration& alteration) {
+            alteration.edit("attn", [kept, p](const Held&, const Tensor<double, 4>& right) {
+              auto dropped = right.clone();
+              for (std::size_t n = 0; n < dropped.size() && n < kept.size(); ++n)
+                dropped.data()[n] = kept.data()[n] == 0 ? 0 : right.data()[n] / (1 - p);
+              return dropped;
+            });
+          },
+          found + ": each is 0 or 1/(1-" + short_number(p) + ") = " + short_number(1 / (1 - p)) +
+              " times the right one",
+          "switch dropout off for inference (model.eval(), or dropout_p=0 where the function takes "
+          "it); its p is " +
+              short_number(p)};
+}
+
 }  // namespace
 
 std::vector<Variant> dropout_active(const Case& the_case) {
-  // Which weights were dropped only the weights themselves can tell.
-  const Tensor<double, 4>* attn = given(the_case, "attn");
-  if (attn == nullptr) return {};
-  const std::optional<double> ratio = enlargement(the_case, *attn);
-  if (!ratio) return {};
-  const double p = typed(1 - 1 / *ratio, the_case.eps);
-  return {
-      {[own = *attn, p](Alteration& alteration) {
-         alteration.edit("attn", [own, p](const Held&, const Tensor<double, 4>& right) {
-           auto dropped = right.clone();
-           for (std::size_t n = 0; n < dropped.size() && n < own.size(); ++n)
-             dropped.data()[n] = own.data()[n] == 0 ? 0 : right.data()[n] / (1 - p);
-           return dropped;
-         });
-       },
-       "your attn is the right one with weights dropped: each is 0 or 1/(1-" + short_number(p) +
-           ") = " + short_number(1 / (1 - p)) + " times ours",
-       "switch dropout off for inference (model.eval(), or dropout_p=0 where the function takes "
-       "it); its p is " +
-           short_number(p)}};
+  if (const Tensor<double, 4>* attn = given(the_case, "attn")) {
+    const std::optional<double> ratio = enlargement(the_case, *attn);
+    if (!ratio) return {};
+    return {dropping(*attn, typed(1 - 1 / *ratio, the_case.eps), "your attn has weights dropped")};
+  }
+  const std::optional<Dropped> dropped = dropped_keys(the_case);
+  if (!dropped) return {};
+  return {dropping(dropped->kept, typed(1 - 1 / dropped->enlargement, 64 * the_case.eps),
+                   yours(the_case, "attn") + " weights of which some were dropped")};
 }
 
 }  // namespace qkv::faults

@@ -11,15 +11,14 @@ namespace {
 struct Enough {};
 
 Followed follow_problem(const Case& the_case, const Problem<double>& problem,
-                        const std::vector<std::pair<std::string, StageEdit>>& edits,
-                        std::string_view last) {
+                        const std::vector<ChangedStage>& edits, std::string_view last) {
   Followed followed{.held = Held(problem)};
   Held& held = followed.held;
   const auto on_stage = [&](std::string_view stage, Tensor<double, 4>& value) {
     const std::string id(stage);
-    for (const auto& [struck, edit] : edits) {
-      const bool in_place_of_heads = struck == "heads" && id == "out" && !held.has("heads");
-      if (struck == id || in_place_of_heads) value = edit(held, value);
+    for (const ChangedStage& change : edits) {
+      const bool in_place_of_heads = change.stage == "heads" && id == "out" && !held.has("heads");
+      if (change.stage == id || in_place_of_heads) value = change.edit(held, value);
     }
     followed.made[id] = value;
     const Tensor<double, 4>* own = given(the_case, id);

@@ -50,6 +50,8 @@ std::vector<Variant> kv_swapped(const Case& the_case) {
                         },
                         called, "pass the keys first, then the values"});
   }
+  // A fused weight whose k and v columns change places is read in another order: fused-qkv-order.
+  if (the_case.inputs != nullptr && the_case.inputs->wqkv) return variants;
   const std::string made = problem.sizes.projects ? "your k is made with wv and your v with wk"
                                                   : "your k is v, and your v is k";
   const std::string fix = problem.sizes.projects ? "exchange wk and wv" : "exchange k and v";

@@ -1,4 +1,6 @@
 // Fault layout-blhd: (B,H,L,D) is read as (B,L,H,D), so that each position attends over its heads.
+#include <algorithm>
+
 #include "diagnose/faults.hpp"
 #include "diagnose/faults/rearrange.hpp"
 #include "diagnose/faults/rotation.hpp"
@@ -20,7 +22,7 @@ StageEdit rotated_before(const std::string& stage, const Tensor<double, 2>& posi
 
 struct Form {
   bool rotates_before;   ///< the rotation, if any, comes before the exchange
-  bool shows_exchanged;  ///< the user's q, k and v are (B,L,H,D)
+  bool shows_exchanged;  ///< the user's q, k, v and heads are (B,L,H,D), as they were inside
   bool merges_again;     ///< the heads are exchanged once more before they are merged
 };
 
@@ -49,6 +51,7 @@ void exchange_axes(Alteration& a, const Form& form) {
   problem.visibility = rules_over(problem.visibility, sizes.B, sizes.L, sizes.H, sizes.G,
                                   to_the_end ? now - was : 0);
   a.move("heads", exchange);
+  if (form.shows_exchanged) a.show("heads", exchange);
   if (form.merges_again) a.take("concat", "heads", viewed_as_merged);
 }
 
@@ -79,7 +82,10 @@ std::vector<Variant> layout_blhd(const Case& the_case) {
     forms.push_back({true, false, true});
     if (rotates) forms.push_back({false, false, true});
   }
-  if (square) {
+  const bool by_head = std::ranges::any_of(the_case.got, [](const auto& entry) {
+    return entry.first != "concat" && entry.first != "out";
+  });
+  if (by_head) {
     for (std::size_t n = 0, count = forms.size(); n < count; ++n) {
       Form form = forms[n];
       form.shows_exchanged = true;

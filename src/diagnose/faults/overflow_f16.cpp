@@ -45,7 +45,8 @@ Tensor<double, 4> overflown(const Held&, const Tensor<double, 4>& right) {
   });
 }
 
-/// Rows of nothing but -Inf that no mask emptied: (-Inf) - (-Inf) in the softmax is NaN.
+/// Rows of nothing but -Inf that no mask emptied: (-Inf) - (-Inf) in a softmax without a guard for
+/// empty rows is NaN.
 Tensor<double, 4> nan_where_all_overflown(const Held& held, const Tensor<double, 4>& right) {
   auto attn = right.clone();
   for (std::size_t b = 0; b < attn.size(0); ++b) {
@@ -87,17 +88,19 @@ std::vector<Variant> overflow_f16(const Case& the_case) {
                               ", beyond float16's 65504: it overflows to infinity, and the softmax "
                               "of an infinity is NaN";
   const std::string fix = how_to_mend(followed, *overflow, the_case.problem);
-  const auto overflowing = [](std::vector<std::string> stages) {
-    return [stages = std::move(stages)](Alteration& alteration) {
+  const auto overflowing = [](std::vector<std::string> stages, bool guarded) {
+    return [stages = std::move(stages), guarded](Alteration& alteration) {
       alteration.eps = std::max(alteration.eps, float16.eps());
       for (const std::string& stage : stages) alteration.edit(stage, overflown);
-      alteration.edit("attn", nan_where_all_overflown);
+      if (!guarded) alteration.edit("attn", nan_where_all_overflown);
     };
   };
-  return {{overflowing({overflow->stage}), message, fix},
-          {overflowing(
-               {"q", "k", "v", "q_rope", "k_rope", "scores", "scaled", "heads", "concat", "out"}),
-           message, fix}};
+  const std::vector<std::string> every = {"q",      "k",      "v",     "q_rope", "k_rope",
+                                          "scores", "scaled", "heads", "concat", "out"};
+  return {{overflowing({overflow->stage}, true), message, fix},
+          {overflowing({overflow->stage}, false), message, fix},
+          {overflowing(every, true), message, fix},
+          {overflowing(every, false), message, fix}};
 }
 
 }  // namespace qkv::faults

@@ -30,7 +30,8 @@ std::vector<Places> all_places() {
   return {{"every stage", true, all},
           {"every stage but the logits", true, fused},
           {"the inputs", true, {}},
-          {"attn and what follows it", false, later}};
+          {"attn and what follows it", false, later},
+          {"attn", false, {"attn"}}};
 }
 
 void round_linear(Linear<double>& linear, const Half& half) {

@@ -10,7 +10,7 @@
 namespace qkv::faults {
 
 /// The places where half-precision code rounds: everywhere; all but the logits, which fused kernels
-/// keep in float32; the inputs alone; from the weights on.
+/// keep in float32; the inputs alone; from the weights on; the weights alone.
 ///
 /// A coarser tolerance would excuse any small mistake, so a variant needs evidence: a stage that
 /// differs from the right one and holds numbers of this type only, or rounding at these very places

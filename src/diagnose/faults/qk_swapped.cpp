@@ -32,7 +32,9 @@ std::vector<Variant> qk_swapped(const Case& the_case) {
                         "your scores are k·qᵀ: queries and keys are exchanged",
                         "multiply q with k transposed, unless the exchange is meant"});
   }
-  if (sizes.projects && problem.query.in() == problem.key.in() && sizes.H == sizes.G) {
+  // A fused weight whose q and k columns change places is read in another order: fused-qkv-order.
+  const bool fused = the_case.inputs != nullptr && the_case.inputs->wqkv;
+  if (sizes.projects && !fused && problem.query.in() == problem.key.in() && sizes.H == sizes.G) {
     variants.push_back({[](Alteration& a) { std::swap(a.problem.query, a.problem.key); },
                         "your q is made with wk and your k with wq",
                         "exchange wq and wk, unless the exchange is meant"});

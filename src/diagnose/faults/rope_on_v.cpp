@@ -4,6 +4,7 @@
 #include "diagnose/faults.hpp"
 #include "diagnose/faults/products.hpp"
 #include "diagnose/faults/rotation.hpp"
+#include "diagnose/rounding.hpp"
 #include "qkv/attention/cache.hpp"
 
 namespace qkv::faults {
@@ -17,9 +18,14 @@ std::vector<Variant> rope_on_v(const Case& the_case) {
   const std::string fix = "rotate q and k only";
   std::vector<Variant> variants;
   variants.push_back({[channels](Alteration& a) {
-                        a.edit("v", [channels](const Held& held, const Tensor<double, 4>& right) {
-                          return rotated(held, right, held.problem().key_positions, channels);
-                        });
+                        a.edit(
+                            "v",
+                            [channels](const Held& held, const Tensor<double, 4>& right) {
+                              return rotated(held, right, held.problem().key_positions, channels);
+                            },
+                            [](const Held& held, const Tensor<double, 4>& value) {
+                              return angle_variance(value, held.problem().key_positions);
+                            });
                       },
                       "your v is rotated by position", fix});
   variants.push_back(

@@ -42,8 +42,6 @@ std::vector<NamedNumber> known_numbers(const Problem<double>& problem) {
 
 std::vector<Variant> scale_other(const Case& the_case) {
   const Problem<double>& problem = the_case.problem;
-  // Another number in place of a temperature is a temperature.
-  if (problem.settings.temperature && !problem.settings.scale) return {};
   const std::optional<FittedNumber> fitted = fitted_scale(the_case);
   if (!fitted || fitted->may_be(problem.scale)) return {};
   std::vector<Variant> variants;

@@ -51,15 +51,17 @@ std::vector<Variant> softmax_axis(const Case& the_case) {
                           },
                           message, fix});
     };
-    add([](const Tensor<double, 4>& x) { return x; });
     // A key that no query sees: 0/0 without a care, 0 in a guarded softmax, and equal weights where
-    // the fill is a finite number.
-    if (hides_all_together(the_case.problem.visibility, axes)) {
-      add([](const Tensor<double, 4>& x) { return without_nan(x, 0); });
-      const double together = static_cast<double>(
-          (axes[0] ? sizes.B : 1) * (axes[1] ? sizes.H : 1) * (axes[2] ? sizes.L : 1));
-      add([together](const Tensor<double, 4>& x) { return without_nan(x, 1 / together); });
-    }
+    // the fill is a finite number. NaN in every query's row tells no axis from another unless the
+    // weights themselves are given.
+    const bool hides_all = hides_all_together(the_case.problem.visibility, axes);
+    if (!hides_all || the_case.got.contains("attn"))
+      add([](const Tensor<double, 4>& x) { return x; });
+    if (!hides_all) continue;
+    add([](const Tensor<double, 4>& x) { return without_nan(x, 0); });
+    const double together = static_cast<double>((axes[0] ? sizes.B : 1) * (axes[1] ? sizes.H : 1) *
+                                                (axes[2] ? sizes.L : 1));
+    add([together](const Tensor<double, 4>& x) { return without_nan(x, 1 / together); });
   }
   return variants;
 }
