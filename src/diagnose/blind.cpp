@@ -164,7 +164,8 @@ class BlindSpots {
     add_if(changes_nothing(case_, faults::mask_axis(case_)),
            "the mask is the same along axes of one length", {"mask-axis"},
            "different masks for different samples or heads");
-    add_if(changes_nothing(case_, faults::mask_head_order(case_)),
+    const auto orders = faults::mask_head_order(case_);
+    add_if(sizes_.B > 1 && sizes_.H > 1 && (orders.empty() || changes_nothing(case_, orders)),
            "the mask is the same for all samples and heads", {"mask-head-order"},
            "different masks for different samples");
   }
