@@ -79,7 +79,9 @@ class Search {
                                   const std::vector<const Candidate*>& mistakes) const {
     std::vector<std::string> must_match = matching_;
     must_match.push_back(target);
-    const std::vector<StageFinding> findings = try_out(case_, altered(mistakes), must_match);
+    const Alteration alteration = altered(mistakes);
+    if (!worth_trying(case_, alteration, must_match, allowed_)) return std::nullopt;
+    const std::vector<StageFinding> findings = try_out(case_, alteration, must_match);
     Accepted accepted;
     bool reached = false;
     for (const StageFinding& finding : findings) {
@@ -167,6 +169,7 @@ class Search {
 
   const Case& case_;
   const std::function<void(double)>& on_progress_;
+  const Allowed allowed_ = allowed_by_rounding(case_);
   std::vector<std::string> matching_, differing_;
   std::vector<Candidate> candidates_;
 };

@@ -1,11 +1,13 @@
 // qkv diagnose: from the user's own wrong tensors to the name of the fault.
 #include "qkv/diagnose/diagnose.hpp"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -134,7 +136,17 @@ class Progress {
   bool shown_;
 };
 
+/// Every fault is tried with tensors of the same sizes: memory that is kept need not be mapped and
+/// zeroed page by page anew.
+void keep_freed_memory() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
+}
+
 int run_diagnose(const DiagnoseOptions& options) {
+  keep_freed_memory();
   const TextStyle style = text_style(options.console);
   const Request request = read_request(options.common);
   for (const std::string& text : request.notes) note(options.console, text);
