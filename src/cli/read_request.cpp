@@ -1,4 +1,5 @@
 // From words to inputs and settings: flags, bundle, weights file and preset.
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -326,6 +327,11 @@ double default_memory_limit() {
   while (meminfo >> word) {
     if (word == "MemAvailable:" && meminfo >> kibibytes) return 0.8 * 1024 * kibibytes;
   }
+  // Without /proc only the memory as a whole is known, not how much of what is in use could be
+  // freed.
+  struct sysinfo total = {};
+  if (sysinfo(&total) == 0)
+    return 0.8 * static_cast<double>(total.totalram) * static_cast<double>(total.mem_unit);
   return 0;  // not known: nothing is refused
 }
 

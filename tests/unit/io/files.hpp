@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,13 @@ class Folder {
  private:
   std::string path_;
 };
+
+/// False, having said so, where /proc is not mounted, as in a bare chroot.
+inline bool has_proc() {
+  if (std::filesystem::exists("/proc/self")) return true;
+  std::cout << "skipped: /proc is not mounted\n";
+  return false;
+}
 
 inline std::string data_file(const std::string& name) {
   return std::string(QKV_TEST_DATA) + "/npy/" + name;

@@ -145,5 +145,6 @@ TEST_CASE("read: a FIFO is read from its start to its end") {
 }
 
 TEST_CASE("read: files whose size reads as 0 are read, not taken for empty ones") {
+  if (!has_proc()) return;
   CHECK(open_bytes("/proc/self/status").size > 0);
 }
