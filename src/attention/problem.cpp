@@ -5,10 +5,10 @@
 #include <string>
 
 #include "fused_weights.hpp"
+#include "qkv/attention/read_visibility.hpp"
 #include "qkv/attention/split_heads.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
-#include "qkv/attention/read_visibility.hpp"
 
 namespace qkv {
 
