@@ -109,18 +109,35 @@ class Trial {
     held_.set(id, value);
   }
 
-  /// In a quick look, a thousand times what the right computation may be off by: mistakes enlarge
-  /// numbers, and with them their rounding. Where the shapes differ nothing is known, and
-  /// everything passes.
+  /// In a quick look, a thousand times what the right computation may be off by, and some hundred
+  /// roundings of the greatest number of the row: mistakes enlarge numbers, show hidden ones, and
+  /// with them their rounding. Where the shapes differ nothing is known, and everything passes.
   Tensor<double, 4> tolerance(const std::string& id, const Tensor<double, 4>& value) const {
     if (quick_ == nullptr) return rounding_.tolerance(id, value);
-    constexpr double generous = 1000;
     auto allowed = Tensor<double, 4>::make(value.sizes());
     const auto known = quick_->find(id);
     const bool fits = known != quick_->end() && known->second.sizes() == value.sizes();
-    for (std::size_t n = 0; n < allowed.size(); ++n)
-      allowed.data()[n] = fits ? generous * known->second.data()[n] : HUGE_VAL;
+    const std::size_t width = value.size(3);
+    double greatest = 0;
+    for (std::size_t n = 0; n < allowed.size(); ++n) {
+      if (n % width == 0) {
+        greatest = greatest_in(value, n, width);
+        // A logit of thousands is off by thousands of roundings, and its weight with it.
+        const bool by_logits = id == "attn" && held_.logits().sizes() == value.sizes();
+        if (by_logits) greatest *= std::max(1.0, greatest_in(held_.logits(), n, width));
+      }
+      allowed.data()[n] =
+          fits ? 1000 * known->second.data()[n] + 256 * case_.eps * greatest : HUGE_VAL;
+    }
     return allowed;
+  }
+
+  static double greatest_in(const Tensor<double, 4>& value, std::size_t from, std::size_t width) {
+    double greatest = 0;
+    for (std::size_t n = from; n < from + width; ++n) {
+      if (std::isfinite(value.data()[n])) greatest = std::max(greatest, std::abs(value.data()[n]));
+    }
+    return greatest;
   }
 
   /// Edits of heads also strike out where one head without W_O makes it directly.
