@@ -190,8 +190,16 @@ class Trial {
     const std::size_t S = value.size(3), row = n / S * S;
     double greatest = -HUGE_VAL;
     for (std::size_t s = 0; s < S; ++s) greatest = std::max(greatest, value.data()[row + s]);
-    if (greatest == -HUGE_VAL) greatest = 0;
+    if (greatest == -HUGE_VAL || sees_nothing(n, value)) greatest = 0;
     return a < greatest - as_good_as_hidden && b < greatest - as_good_as_hidden;
+  }
+
+  bool sees_nothing(std::size_t n, const Tensor<double, 4>& value) const {
+    const Visibility<double>& visibility = alteration_.problem.visibility;
+    const Shape full = {visibility.B, visibility.H, visibility.L, visibility.S};
+    if (value.shape() != full) return false;
+    const std::size_t row = n / visibility.S, h = row / visibility.L;
+    return visibility.empty_row(h / visibility.H, h % visibility.H, row % visibility.L);
   }
 
   std::vector<std::size_t> index_of(std::size_t n, const Tensor<double, 4>& value) const {
