@@ -5,8 +5,10 @@
 
 #include "qkv/attention/cache.hpp"
 #include "qkv/attention/concat.hpp"
+#include "qkv/attention/dropout.hpp"
 #include "qkv/attention/mask.hpp"
 #include "qkv/attention/project.hpp"
+#include "qkv/attention/qk_norm.hpp"
 #include "qkv/attention/rope.hpp"
 #include "qkv/attention/scale.hpp"
 #include "qkv/attention/scores.hpp"
@@ -61,6 +63,11 @@ QueryKeyValue<T> prepare(const Problem<T>& problem, const OnStage<T>& on_stage) 
   k = show("k", k);
   v = show("v", v);
 
+  if (settings.qk_norm) {
+    const double eps = settings.eps_of_norm();
+    q = show("q_norm", qk_norm(q, *settings.qk_norm, eps, problem.q_gain));
+    k = show("k_norm", qk_norm(k, *settings.qk_norm, eps, problem.k_gain));
+  }
   if (settings.rope_base) {
     const std::size_t rope_dim = settings.rope_dim.value_or(sizes.D);
     q = show("q_rope",
@@ -108,9 +115,13 @@ Attended<T> attend(const Problem<T>& problem, const OnStage<T>& on_stage) {
   if (settings.softcap) logits = show("capped", softcap(logits, *settings.softcap));
   if (visibility.any()) logits = show("masked", mask(logits, visibility));
 
-  Tensor<T, 4> attn = softmax(logits, settings.empty_rows);
+  Tensor<T, 4> attn = softmax(logits, settings.empty_rows, problem.sinks);
   settle_empty_rows(attn, visibility);
   attn = show("attn", attn);
+  if (settings.dropout) {
+    attn = show("dropped",
+                dropout(attn, *settings.dropout, settings.seed, problem.sizes.H, problem.sizes.L));
+  }
 
   const Tensor<T, 4> out = finish(problem, weighted_sum(attn, v), on_stage);
   return {out, k, v};

@@ -124,8 +124,15 @@ Problem<T> make_problem(const Inputs& inputs, const Settings& settings) {
     problem.past_k = as_rank<T, 4>(with_batch(inputs.past_k->array, sizes.cache_has_batch));
     problem.past_v = as_rank<T, 4>(with_batch(inputs.past_v->array, sizes.cache_has_batch));
   }
+  if (inputs.q_norm) problem.q_gain = as_rank<T, 1>(inputs.q_norm->array);
+  if (inputs.k_norm) problem.k_gain = as_rank<T, 1>(inputs.k_norm->array);
   if (settings.rope_base) read_positions(inputs, problem);
-  problem.visibility = read_visibility<T>(inputs, settings, sizes);
+  if (inputs.sinks) {
+    problem.sinks = as_rank<T, 1>(inputs.sinks->array);
+    // Where a query sees no key the sink takes all its weight: nothing is left to agree upon.
+    problem.settings.empty_rows = EmptyRows::zero;
+  }
+  problem.visibility = read_visibility<T>(inputs, problem.settings, sizes);
   return problem;
 }
 

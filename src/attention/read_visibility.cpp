@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "qkv/attention/alibi.hpp"
 #include "qkv/attention/mask_shape.hpp"
 #include "qkv/attention/presets.hpp"
 #include "qkv/base/error.hpp"
@@ -152,6 +153,7 @@ Visibility<T> read_visibility(const Inputs& inputs, const Settings& settings, co
   visibility.S = sizes.S;
   visibility.causal = settings.causal;
   visibility.window = settings.window;
+  if (settings.alibi) visibility.slopes = alibi_slopes(sizes.H);
   visibility.fill = settings.fill;
   visibility.empty_rows = settings.empty_rows;
 
@@ -168,6 +170,7 @@ Visibility<T> read_visibility(const Inputs& inputs, const Settings& settings, co
   complaints.throw_if_any();
 
   visibility.offset = offsets(settings, sizes, visibility);
+  visibility.slope_offset = visibility.offset;
   visibility.window_offset =
       settings.window_shifts ? visibility.offset : std::vector<long long>(sizes.B, 0);
   return visibility;

@@ -41,6 +41,8 @@ class SizeFinder {
   void cache();
   void one_cache(const MaybeArray& named, std::size_t width, const std::string& symbols,
                  const std::string& set_by);
+  /// Sinks by head, and the gains of the normalisation.
+  void extras();
   void rope();
   void require_position_shape();
 

@@ -24,6 +24,7 @@ Sizes SizeFinder::find() {
   output_weight();
   cache();
   rope();
+  extras();
   complaints_.throw_if_any();
   sizes_.has_heads = sizes_.H > 1 || sizes_.rank_four;
   require_mask_shapes(in_, settings_, sizes_, complaints_);
@@ -172,6 +173,23 @@ void SizeFinder::rope() {
       "rotary width does not fit", settings_.rope_dim ? "--rope-dim" : "--rope",
       "an even number from 2 to D = " + std::to_string(sizes_.D), std::to_string(rope_dim),
       settings_.rope_dim ? "" : "channels rotate in pairs: --rope-dim N rotates the first N only");
+}
+
+void SizeFinder::extras() {
+  if (in_.sinks && shape_of(in_.sinks) != Shape{sizes_.H}) {
+    complain("sinks do not fit the heads", in_.sinks->where + ", (H)",
+             shape_text({sizes_.H}) + ", one logit a query head", shape_text(shape_of(in_.sinks)));
+  }
+  for (const auto& [gain, flag] : {std::pair{&in_.q_norm, "--q-norm"}, {&in_.k_norm, "--k-norm"}}) {
+    if (!*gain) continue;
+    if (!settings_.qk_norm) {
+      complain("a gain without a normalisation", flag, "--qk-norm rms, layer or l2", "none");
+    } else if (shape_of(*gain) != Shape{sizes_.D}) {
+      complain("gain does not fit the head width", (*gain)->where + ", (D)",
+               shape_text({sizes_.D}) + ", one number a channel of a head",
+               shape_text(shape_of(*gain)));
+    }
+  }
 }
 
 void SizeFinder::require_position_shape() {

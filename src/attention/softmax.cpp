@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 
 namespace qkv {
@@ -38,13 +39,14 @@ bool all_hidden(std::span<const T> row) {
 }
 
 template <class T>
-void softmax_row(std::span<const T> x, std::span<T> attn, EmptyRows empty_rows) {
+void softmax_row(std::span<const T> x, std::span<T> attn, EmptyRows empty_rows,
+                 std::optional<T> sink) {
   if (all_hidden(x)) {
     std::ranges::fill(attn, empty_weight<T>(empty_rows, x.size()));
     return;
   }
-  const T m = greatest(x);
-  double sum = 0;
+  const T m = sink ? std::max(greatest(x), *sink) : greatest(x);
+  double sum = sink ? static_cast<double>(std::exp(*sink - m)) : 0;
   for (std::size_t s = 0; s < x.size(); ++s) {
     attn[s] = std::exp(x[s] - m);
     sum += static_cast<double>(attn[s]);
@@ -55,12 +57,14 @@ void softmax_row(std::span<const T> x, std::span<T> attn, EmptyRows empty_rows) 
 }  // namespace
 
 template <class T>
-Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows) {
+Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows, const Tensor<T, 1>& sinks,
+                     std::size_t first_head) {
   auto attn = Tensor<T, 4>::make(x.sizes());
   for (std::size_t b = 0; b < x.size(0); ++b) {
     for (std::size_t h = 0; h < x.size(1); ++h) {
+      const auto sink = sinks.empty() ? std::nullopt : std::optional<T>(sinks(first_head + h));
       for (std::size_t l = 0; l < x.size(2); ++l)
-        softmax_row(x.row(b, h, l), attn.row(b, h, l), empty_rows);
+        softmax_row(x.row(b, h, l), attn.row(b, h, l), empty_rows, sink);
     }
   }
   return attn;
@@ -102,8 +106,10 @@ Tensor<T, 3> log_sum_exp(const Tensor<T, 4>& x) {
   return lse;
 }
 
-template Tensor<float, 4> softmax(const Tensor<float, 4>&, EmptyRows);
-template Tensor<double, 4> softmax(const Tensor<double, 4>&, EmptyRows);
+template Tensor<float, 4> softmax(const Tensor<float, 4>&, EmptyRows, const Tensor<float, 1>&,
+                                  std::size_t);
+template Tensor<double, 4> softmax(const Tensor<double, 4>&, EmptyRows, const Tensor<double, 1>&,
+                                   std::size_t);
 template void settle_empty_rows(Tensor<float, 4>&, const Visibility<float>&, const Origin&);
 template void settle_empty_rows(Tensor<double, 4>&, const Visibility<double>&, const Origin&);
 template Tensor<float, 3> log_sum_exp(const Tensor<float, 4>&);

@@ -20,6 +20,8 @@ constexpr StageInfo stages[] = {
      "keys: what each position offers to be found by (the new ones, without the cache)"},
     {"v", "x·Wv + bv",
      "values: what each position hands over when it is found (the new ones, without the cache)"},
+    {"q_norm", "norm(q)", "queries brought to one size, head by head"},
+    {"k_norm", "norm(k)", "new keys brought to one size, head by head"},
     {"q_rope", "rope(q)", "queries rotated by their positions"},
     {"k_rope", "rope(k)", "new keys rotated by their positions"},
     {"scores", "q·kᵀ", "how well each query fits each key, those of the cache first"},
@@ -28,6 +30,7 @@ constexpr StageInfo stages[] = {
     {"masked", "scaled where visible, else fill",
      "logits with the hidden ones replaced and float masks added"},
     {"attn", "softmax(masked)", "weight of each key for each query; rows sum to 1"},
+    {"dropped", "attn/(1 - p) or 0", "weights after dropout, as in training"},
     {"heads", "attn·v", "each query's weighted mean of the values, by head"},
     {"concat", "heads side by side", "the heads concatenated"},
     {"out", "concat·Wo + bo", "the result"},
@@ -47,6 +50,7 @@ std::string scale_text(const Settings& settings, const Sizes& sizes) {
 std::string masked_text(const Inputs& inputs, const Settings& settings, const std::string& before) {
   const bool adds = inputs.mask && mask_is_added(*inputs.mask, settings);
   std::string text = adds ? before + " + mask" : before;
+  if (settings.alibi) text += " - slope·|i-j|";
   const bool hides = settings.causal || settings.window || inputs.key_padding || inputs.lengths ||
                      (inputs.mask && !adds);
   if (!hides) return text;
@@ -55,6 +59,10 @@ std::string masked_text(const Inputs& inputs, const Settings& settings, const st
                            : settings.fill.kind == Fill::Kind::lowest ? "min"
                                                                       : "-inf";
   return text + " or " + fill;
+}
+
+std::string norm_name(QkNorm kind) {
+  return kind == QkNorm::rms ? "rms" : kind == QkNorm::layer ? "layer" : "l2";
 }
 
 class Lister {
@@ -73,13 +81,11 @@ class Lister {
       new_keys("k", "input", sizes_.D, "D");
       new_keys("v", "input", sizes_.Dv, "Dv");
     }
-    if (settings_.rope_base) {
-      heads("q_rope", "rope(q)", sizes_.H, "H", sizes_.L, "L", sizes_.D, "D");
-      new_keys("k_rope", "rope(k)", sizes_.D, "D");
-    }
-    std::string keys = settings_.rope_base ? "k_rope" : "k";
-    if (sizes_.P > 0) keys = "[past, " + keys + "]";
-    square("scores", (settings_.rope_base ? "q_rope·" : "q·") + keys + "ᵀ");
+    std::string queries = "q", own_keys = "k";
+    if (settings_.qk_norm) prepare("_norm", norm_name(*settings_.qk_norm), queries, own_keys);
+    if (settings_.rope_base) prepare("_rope", "rope", queries, own_keys);
+    const std::string keys = sizes_.P > 0 ? "[past, " + own_keys + "]" : own_keys;
+    square("scores", queries + "·" + keys + "ᵀ");
     square("scaled", scale_text(settings_, sizes_));
     std::string logits = "scaled";
     if (settings_.softcap) {
@@ -91,8 +97,15 @@ class Lister {
       square("masked", masked_text(inputs_, settings_, logits));
       logits = "masked";
     }
-    square("attn", "softmax(" + logits + ")");
-    output(sizes_.P > 0 ? "attn·[past, v]" : "attn·v");
+    square("attn", inputs_.sinks ? "softmax(" + logits + ", sinks)" : "softmax(" + logits + ")");
+    std::string weights = "attn";
+    if (settings_.dropout) {
+      weights = "dropped";
+      square("dropped", *settings_.dropout < 1
+                            ? "attn/" + short_number(1 - *settings_.dropout) + " or 0"
+                            : "0");
+    }
+    output(weights + (sizes_.P > 0 ? "·[past, v]" : "·v"));
     return std::move(stages_);
   }
 
@@ -133,6 +146,16 @@ class Lister {
   /// (B,H,L,S)
   void square(std::string id, std::string is) {
     heads(std::move(id), std::move(is), sizes_.H, "H", sizes_.L, "L", sizes_.S, "S");
+  }
+
+  /// A step that q and k both take before the scores; `queries` and `keys` become its stages.
+  void prepare(const std::string& ending, const std::string& function, std::string& queries,
+               std::string& keys) {
+    heads("q" + ending, function + "(" + queries + ")", sizes_.H, "H", sizes_.L, "L", sizes_.D,
+          "D");
+    new_keys("k" + ending, function + "(" + keys + ")", sizes_.D, "D");
+    queries = "q" + ending;
+    keys = "k" + ending;
   }
 
   void projections() {
@@ -190,7 +213,8 @@ class Lister {
 std::span<const StageInfo> stage_list() { return stages; }
 
 bool has_masked_stage(const Inputs& inputs, const Settings& settings) {
-  return settings.causal || settings.window || inputs.mask || inputs.key_padding || inputs.lengths;
+  return settings.causal || settings.window || inputs.mask || inputs.key_padding ||
+         inputs.lengths || settings.alibi;
 }
 
 std::vector<StageShape> stage_shapes(const Inputs& inputs, const Settings& settings,

@@ -1,6 +1,7 @@
 // Visibility: which keys a query may see, rule by rule.
 #include "qkv/attention/visibility.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace qkv {
@@ -41,7 +42,11 @@ bool Visibility<T>::hidden(std::size_t b, std::size_t h, std::size_t i, std::siz
 
 template <class T>
 T Visibility<T>::bias(std::size_t b, std::size_t h, std::size_t i, std::size_t j) const {
-  return added.empty() ? T(0) : broadcast(added, b, h, i, j);
+  const T mask = added.empty() ? T(0) : broadcast(added, b, h, i, j);
+  if (slopes.empty()) return mask;
+  const double distance = std::abs(
+      static_cast<double>(static_cast<long long>(i) + slope_offset[b]) - static_cast<double>(j));
+  return static_cast<T>(static_cast<double>(mask) - slopes[h] * distance);
 }
 
 template <class T>

@@ -82,6 +82,10 @@ CheckResult heads_within_values(const Evidence<T>& evidence) {
   const double relative =
       sum_tolerance(rounding, S) + 2 * rounding.unit + rounding.inner * static_cast<double>(S);
 
+  const double dropped = evidence.settings.dropout.value_or(0);
+  const bool some_lost = !evidence.sinks.empty() || dropped > 0;
+  const double factor = dropped > 0 ? 1 / (1 - dropped) : 1;
+
   Worst worst;  // how far outside, in units of the tolerance
   double worst_off = 0, worst_tolerance = 0, worst_least = 0, worst_greatest = 0;
   for (std::size_t b = 0; b < heads.size(0); ++b) {
@@ -95,7 +99,12 @@ CheckResult heads_within_values(const Evidence<T>& evidence) {
           for (std::size_t c = 0; c < row.size(); ++c) {
             if (!range.finite[c]) continue;  // stage.finite speaks of it
             const auto value = static_cast<double>(row[c]);
-            const double least = range.least[c], greatest = range.greatest[c];
+            // A sink takes a share that stands for no value; dropout takes some and enlarges
+            // others.
+            const double least =
+                             some_lost ? factor * std::min(range.least[c], 0.0) : range.least[c],
+                         greatest = some_lost ? factor * std::max(range.greatest[c], 0.0)
+                                              : range.greatest[c];
             const double tolerance =
                 relative * std::max(std::abs(least), std::abs(greatest)) + rounding.tiny;
             const double off =

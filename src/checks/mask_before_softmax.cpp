@@ -5,6 +5,7 @@
 #include "hidden_weights.hpp"
 #include "qkv/base/text.hpp"
 #include "rounding.hpp"
+#include "row_sums.hpp"
 
 namespace qkv::checks {
 
@@ -48,6 +49,7 @@ CheckResult mask_before_softmax(const Evidence<T>& evidence) {
   if (const std::string why = hidden_missing(evidence); !why.empty()) return skipped("attn", why);
   const double tolerance = sum_tolerance(rounding_of(evidence), evidence.attn.size(3));
   const bool finite_fill = has_finite_fill(evidence);
+  RowSums<T> right(evidence);
   Worst worst;
   double worst_seen = 0, worst_hidden = 0;
   for_each_judged_row(
@@ -56,7 +58,7 @@ CheckResult mask_before_softmax(const Evidence<T>& evidence) {
         for (std::size_t j = 0; j < row.size(); ++j) {
           (sight.hidden(j) && !finite_fill ? hidden : seen).add(static_cast<double>(row[j]));
         }
-        if (worst.see(std::abs(seen.value() - 1), tolerance, b, h, i)) {
+        if (worst.see(right.of(b, h, i).off(seen.value()), tolerance, b, h, i)) {
           worst_seen = seen.value();
           worst_hidden = hidden.value();
         }
@@ -70,13 +72,13 @@ CheckResult mask_before_softmax(const Evidence<T>& evidence) {
                      .at = worst.row(evidence)};
   if (worst.off() > 0) {
     result.status = Status::fail;
-    result.message = "sums to " + short_number(worst_seen) +
-                     " over what is visible, expected 1 ± " + short_number(tolerance) + " " +
+    result.message = "sums to " + short_number(worst_seen) + " over what is visible, expected " +
+                     right.words() + " ± " + short_number(tolerance) + " " +
                      out_of(worst.off(), worst.judged(), "rows with hidden keys");
     result.hint = before_hint(evidence, worst_seen, worst_hidden, tolerance);
     return result;
   }
-  result.message = "rows sum to 1 ± " + short_number(worst.measure()) +
+  result.message = "rows sum to " + right.words() + " ± " + short_number(worst.measure()) +
                    " over what is visible (limit " + short_number(tolerance) + ")";
   return result;
 }

@@ -8,6 +8,7 @@
 #include "checks.hpp"
 #include "qkv/base/text.hpp"
 #include "rounding.hpp"
+#include "row_sums.hpp"
 #include "rows.hpp"
 
 namespace qkv::checks {
@@ -89,6 +90,7 @@ CheckResult softmax_axis(const Evidence<T>& evidence) {
   const Rounding rounding = rounding_of(evidence);
   const double tolerance = sum_tolerance(rounding, evidence.attn.size(3));
   Sight<T> sight(evidence);
+  RowSums<T> right(evidence);
   Worst worst;
   bool choice = false;
   for_each_row(evidence.attn, [&](std::size_t b, std::size_t h, std::size_t i, auto row) {
@@ -97,7 +99,7 @@ CheckResult softmax_axis(const Evidence<T>& evidence) {
     choice = choice || seen > 1;
     CarefulSum sum;
     for (const T weight : row) sum.add(static_cast<double>(weight));
-    worst.see(std::abs(sum.value() - 1), tolerance, b, h, i);
+    worst.see(right.of(b, h, i).off(sum.value()), tolerance, b, h, i);
   });
   if (worst.judged() == 0) return skipped("attn", "no query sees a key");
   if (worst.off() == 0 && !choice) {
@@ -112,7 +114,7 @@ CheckResult softmax_axis(const Evidence<T>& evidence) {
                      .limit = tolerance,
                      .at = worst.row(evidence)};
   if (worst.off() == 0) {
-    result.message = "the last axis, over the keys, sums to 1";
+    result.message = "the last axis, over the keys, sums to " + right.words();
     return result;
   }
   std::vector<std::string> instead;

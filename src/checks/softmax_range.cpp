@@ -4,6 +4,7 @@
 #include "checks.hpp"
 #include "qkv/base/text.hpp"
 #include "rounding.hpp"
+#include "row_sums.hpp"
 #include "rows.hpp"
 
 namespace qkv::checks {
@@ -27,7 +28,8 @@ std::string range_hint(double weight) {
 template <class T>
 CheckResult softmax_range(const Evidence<T>& evidence) {
   if (const std::string why = attn_missing(evidence); !why.empty()) return skipped("attn", why);
-  const double most = 1 + sum_tolerance(rounding_of(evidence), evidence.attn.size(3));
+  const double most =
+      kept_factor(evidence) + sum_tolerance(rounding_of(evidence), evidence.attn.size(3));
   Sight<T> sight(evidence);
   Worst worst;  // the negative weight furthest below 0, else the greatest weight
   bool choice = false;
@@ -50,7 +52,8 @@ CheckResult softmax_range(const Evidence<T>& evidence) {
                      .at = worst.element(evidence)};
   if (worst.off() > 0) {
     result.status = Status::fail;
-    result.message = "weight " + short_number(weight) + ", expected 0 to 1 " +
+    result.message = "weight " + short_number(weight) + ", expected 0 to " +
+                     short_number(kept_factor(evidence)) + " " +
                      out_of(worst.off(), worst.judged(), "weights");
     result.hint = range_hint(weight);
     return result;
@@ -58,7 +61,8 @@ CheckResult softmax_range(const Evidence<T>& evidence) {
   if (!choice)
     return skipped("attn", "no query sees more than one key: weights can only be 0 or 1");
   result.status = Status::pass;
-  result.message = "weights lie in 0 to 1, the greatest is " + short_number(weight);
+  result.message = "weights lie in 0 to " + short_number(kept_factor(evidence)) +
+                   ", the greatest is " + short_number(weight);
   return result;
 }
 

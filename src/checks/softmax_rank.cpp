@@ -9,6 +9,7 @@
 #include "checks.hpp"
 #include "qkv/base/text.hpp"
 #include "rounding.hpp"
+#include "row_sums.hpp"
 #include "rows.hpp"
 #include "sampled_head.hpp"
 
@@ -29,7 +30,11 @@ std::string more_than_qk(const Evidence<T>& evidence) {
   if (evidence.sizes.D == 0) return "needs D, the width of q and k";
   if (evidence.settings.softcap)
     return "the softcap is not linear: its scores have no rank to keep";
-  if (evidence.visibility == nullptr || evidence.visibility->added.empty()) return {};
+  if (after_dropout(evidence)) return "weights were dropped: what is left has no rank to keep";
+  if (evidence.visibility == nullptr) return {};
+  if (!evidence.visibility->slopes.empty())
+    return "linear biases were added to the scores: they are more than q*k^T";
+  if (evidence.visibility->added.empty()) return {};
   const auto added = evidence.visibility->added.elements();
   const bool biased =
       std::ranges::any_of(added, [](T value) { return std::isfinite(value) && value != 0; });

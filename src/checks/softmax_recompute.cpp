@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "checks.hpp"
 #include "logits.hpp"
 #include "qkv/base/text.hpp"
 #include "rounding.hpp"
+#include "row_sums.hpp"
 #include "rows.hpp"
 
 namespace qkv::checks {
@@ -16,10 +18,13 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Turns logits into weights in place, in double; returns their maximum.
-double softmax_in_place(std::vector<double>& x) {
-  const double m = *std::max_element(x.begin(), x.end());
+/// Turns logits into weights in place, in double; returns their maximum. A sink takes part and is
+/// dropped.
+double softmax_in_place(std::vector<double>& x, std::optional<double> sink) {
+  double m = *std::max_element(x.begin(), x.end());
+  if (sink) m = std::max(m, *sink);
   CarefulSum sum;
+  if (sink) sum.add(std::exp(*sink - m));
   for (double& value : x) {
     value = std::exp(value - m);
     sum.add(value);
@@ -62,6 +67,8 @@ CheckResult softmax_recompute(const Evidence<T>& evidence) {
   const Rounding rounding = rounding_of(evidence);
   const std::size_t S = evidence.attn.size(3);
   const EmptyRows policy = evidence.settings.empty_rows;
+  const bool dropped = after_dropout(evidence);
+  const double factor = kept_factor(evidence);
 
   Sight<T> sight(evidence);
   Worst worst;  // |attn - expected| in units of its tolerance
@@ -85,10 +92,14 @@ CheckResult softmax_recompute(const Evidence<T>& evidence) {
       expected.assign(S, empty_weight(policy, S));
     } else {
       expected = x;
-      m = softmax_in_place(expected);
+      m = softmax_in_place(expected, evidence.sinks.empty()
+                                         ? std::nullopt
+                                         : std::optional<double>(evidence.sinks(h)));
+      for (double& weight : expected) weight *= factor;
     }
     for (std::size_t j = 0; j < S; ++j) {
       const auto weight = static_cast<double>(row[j]);
+      if (dropped && weight == 0) continue;
       double off = std::abs(weight - expected[j]);
       if (std::isnan(expected[j])) off = std::isnan(weight) ? 0 : infinity;
       const double tolerance = empty ? rounding.eps * empty_weight(EmptyRows::uniform, S)

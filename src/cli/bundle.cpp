@@ -134,9 +134,9 @@ void add_bundle(std::string folder, CommonOptions& options) {
   const CommonOptions flags = options;
   options.values.erase("input");
   for (const char* key :
-       {"x",    "context", "q",           "k",       "v",        "wq",     "wk",
-        "wv",   "wo",      "bq",          "bk",      "bv",       "bo",     "wqkv",
-        "bqkv", "mask",    "key-padding", "lengths", "position", "past-k", "past-v"}) {
+       {"x",           "context", "q",        "k",      "v",      "wq",    "wk",     "wv",
+        "wo",          "bq",      "bk",       "bv",     "bo",     "wqkv",  "bqkv",   "mask",
+        "key-padding", "lengths", "position", "past-k", "past-v", "sinks", "q-norm", "k-norm"}) {
     add_file(folder, key, flags, options);
   }
   add_config(folder, flags, options);
@@ -144,7 +144,8 @@ void add_bundle(std::string folder, CommonOptions& options) {
 
 void add_weights_folder(std::string folder, CommonOptions& options) {
   const CommonOptions flags = options;
-  for (const char* key : {"wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo", "wqkv", "bqkv"})
+  for (const char* key : {"wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo", "wqkv", "bqkv", "sinks",
+                          "q-norm", "k-norm"})
     add_file(folder, key, flags, options);
 }
 

@@ -18,6 +18,9 @@ std::string fill_text(const Fill& fill) {
 }
 
 const char* text_of(MaskTrue meaning) { return meaning == MaskTrue::attend ? "attend" : "hide"; }
+const char* text_of(QkNorm kind) {
+  return kind == QkNorm::rms ? "rms" : kind == QkNorm::layer ? "layer" : "l2";
+}
 const char* text_of(CausalAlign align) { return align == CausalAlign::start ? "start" : "end"; }
 const char* text_of(EmptyRows rows) {
   return rows == EmptyRows::zero ? "zero" : rows == EmptyRows::nan ? "nan" : "uniform";
@@ -101,6 +104,10 @@ std::string headline(const Request& request, const Sizes& sizes) {
   if (sizes.G != sizes.H) line += fmt::format(" G={}", sizes.G);
   line += fmt::format(" D={} Dv={}   {}", sizes.D, sizes.Dv, scale_words(s, sizes));
   if (s.softcap) line += fmt::format("   softcap {}", number_text(*s.softcap));
+  if (s.alibi) line += "   alibi";
+  if (request.inputs.sinks) line += "   sinks";
+  if (s.qk_norm) line += fmt::format("   qk-norm {}", text_of(*s.qk_norm));
+  if (s.dropout) line += fmt::format("   dropout {} (seed {})", number_text(*s.dropout), s.seed);
   if (s.rope_base) line += "   " + rope_words(s, sizes);
   line += fmt::format("   {}   {}", mask_words(request),
                       request.compute == Compute::f32 ? "f32" : "f64");
@@ -132,6 +139,20 @@ std::vector<ConfigEntry> config_entries(const Request& request, const Sizes& siz
   entries.push_back(number_entry("scale", scale));
   if (s.temperature) entries.push_back(number_entry("temperature", *s.temperature));
   if (s.softcap) entries.push_back(number_entry("softcap", *s.softcap));
+  if (s.alibi) entries.push_back(flag_entry("alibi", true));
+  if (request.inputs.sinks) entries.push_back(text_entry("sinks", request.inputs.sinks->where));
+  if (s.qk_norm) {
+    entries.push_back(text_entry("qk-norm", text_of(*s.qk_norm)));
+    entries.push_back(number_entry("norm-eps", s.eps_of_norm()));
+    if (request.inputs.q_norm)
+      entries.push_back(text_entry("q-norm", request.inputs.q_norm->where));
+    if (request.inputs.k_norm)
+      entries.push_back(text_entry("k-norm", request.inputs.k_norm->where));
+  }
+  if (s.dropout) {
+    entries.push_back(number_entry("dropout", *s.dropout));
+    entries.push_back(number_entry("seed", static_cast<double>(s.seed)));
+  }
   if (s.rope_base) {
     entries.push_back(number_entry("rope", *s.rope_base));
     entries.push_back(

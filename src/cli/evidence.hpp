@@ -42,6 +42,7 @@ Evidence<T> trace_evidence(const Problem<T>& problem, const Request& request,
   }
   // One head without W_O: out is attn·v itself.
   if (evidence.heads.empty()) evidence.heads = attended.out;
+  evidence.sinks = problem.sinks;
   evidence.visibility = &problem.visibility;
   evidence.memory_limit = request.memory_limit;
   evidence.memory_limit_given = request.memory_limit_given;

@@ -10,6 +10,8 @@
 #include "qkv/attention/read_visibility.hpp"
 #include "qkv/attention/split_heads.hpp"
 #include "qkv/attention/stage_list.hpp"
+#include "qkv/base/error.hpp"
+#include "qkv/base/text.hpp"
 
 namespace qkv::cli {
 
@@ -31,6 +33,7 @@ Visibility<double> from_masked(const Tensor<double, 4>& masked, const Sizes& siz
   Visibility<double> visibility{.B = sizes.B, .H = sizes.H, .L = sizes.L, .S = sizes.S};
   visibility.offset.assign(sizes.B, 0);
   visibility.window_offset.assign(sizes.B, 0);
+  visibility.slope_offset.assign(sizes.B, 0);
   visibility.hidden_by_mask = Tensor<std::uint8_t, 4>::make(masked.sizes());
   std::ranges::transform(masked.elements(), visibility.hidden_by_mask.elements().begin(),
                          [](double x) { return std::uint8_t{x == -HUGE_VAL}; });
@@ -112,6 +115,20 @@ void read_rules(const Request& request, Foreign& foreign) {
   evidence.visibility = foreign.visibility.get();
 }
 
+void read_sinks(const Request& request, Evidence<double>& evidence) {
+  if (!request.inputs.sinks) return;
+  const NamedArray& sinks = *request.inputs.sinks;
+  const Shape heads = {evidence.sizes.H};
+  if (sinks.array.shape != heads) {
+    throw Error(Complaint{.what = "sinks do not fit the heads",
+                          .where = sinks.where + ", (H)",
+                          .expected = shape_text(heads) + ", one logit a query head",
+                          .got = shape_text(sinks.array.shape)});
+  }
+  evidence.sinks = as_rank<double, 1>(sinks.array);
+  evidence.settings.empty_rows = EmptyRows::zero;  // the sink takes all the weight
+}
+
 }  // namespace
 
 void add_stage_options(CLI::App& app, CommonOptions& options) {
@@ -144,6 +161,7 @@ Foreign read_foreign(const Request& request, std::optional<std::size_t> d_k) {
     foreign.rows.push_back(row_of(stage, *named, sizes, layout));
   }
   read_rules(request, foreign);
+  read_sinks(request, evidence);
   return foreign;
 }
 

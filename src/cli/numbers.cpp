@@ -53,4 +53,13 @@ std::size_t parse_choice(std::string_view text, const std::string& where,
                         .hint = near.empty() ? "" : "did you mean " + near + "?"});
 }
 
+double parse_tolerance(const std::string& text) {
+  const double value = parse_number(text, "--tol");
+  if (value > 0 && value < 1) return value;
+  throw Error(Complaint{.what = "tolerance out of range",
+                        .where = "--tol",
+                        .expected = "a number above 0 and below 1: 1e-4 for four printed digits",
+                        .got = text});
+}
+
 }  // namespace qkv::cli

@@ -23,4 +23,9 @@ std::vector<long long> parse_integers(std::string_view text, const std::string& 
 std::size_t parse_choice(std::string_view text, const std::string& where,
                          const std::vector<std::string>& choices);
 
+/// --tol: a relative rounding.
+///
+/// throws  Error: not a number above 0 and below 1
+double parse_tolerance(const std::string& text);
+
 }  // namespace qkv::cli

@@ -130,6 +130,9 @@ class Reader {
         {"bqkv", &inputs.bqkv},
         {"mask", &inputs.mask},
         {"key-padding", &inputs.key_padding},
+        {"sinks", &inputs.sinks},
+        {"q-norm", &inputs.q_norm},
+        {"k-norm", &inputs.k_norm},
         {"past-k", &inputs.past_k},
         {"past-v", &inputs.past_v}};
     for (const auto& [name, role] : roles) {
@@ -215,6 +218,18 @@ class Reader {
     when("scale", [&] { s.scale = options_.at("scale") == "none" ? 1.0 : finite("scale"); });
     when("temperature", [&] { s.temperature = positive("temperature"); });
     when("softcap", [&] { softcap(); });
+    s.alibi = options_.has("alibi");
+    when("qk-norm", [&] {
+      QkNorm kind = QkNorm::rms;
+      choice("qk-norm", {"rms", "layer", "l2"}, kind);
+      s.qk_norm = kind;
+    });
+    when("norm-eps", [&] { s.norm_eps = positive("norm-eps"); });
+    when("dropout", [&] { s.dropout = share("dropout"); });
+    when("seed", [&] {
+      s.seed =
+          static_cast<std::uint64_t>(parse_integer(options_.at("seed"), options_.place("seed"), 0));
+    });
     when("rope", [&] { s.rope_base = positive("rope"); });
     when("rope-style", [&] { choice("rope-style", {"half", "interleaved"}, s.rope_style); });
     when("rope-dim", [&] { s.rope_dim = count("rope-dim"); });
@@ -233,6 +248,9 @@ class Reader {
                       .where = options_.place("scale") + ", " + options_.place("temperature"),
                       .expected = "one of the two: temperature T is the scale 1/T"});
     }
+    without("norm-eps", "qk-norm", "an epsilon without a normalisation",
+            "--qk-norm rms, layer or l2", complaints);
+    without("seed", "dropout", "a seed without dropout", "--dropout P", complaints);
     if (!s.rope_base && options_.has("rope-style")) {
       complaints.add({.what = "a rotary style without rotation",
                       .where = options_.place("rope-style"),
@@ -257,6 +275,23 @@ class Reader {
                       .expected = "a divisor of H = " + std::to_string(s.heads) + " as in --heads",
                       .got = options_.at("kv-heads")});
     }
+  }
+
+  /// Complains of an option that says how, where the one that says what is missing.
+  void without(const std::string& name, const std::string& needed, const std::string& what,
+               const std::string& expected, Complaints& complaints) const {
+    if (!options_.has(name) || options_.has(needed)) return;
+    complaints.add(
+        {.what = what, .where = options_.place(name), .expected = expected, .got = "none"});
+  }
+
+  double share(const std::string& name) const {
+    const double value = number(name);
+    if (value >= 0 && value <= 1) return value;
+    throw Error(Complaint{.what = "not a share",
+                          .where = options_.place(name),
+                          .expected = "a number from 0 to 1",
+                          .got = options_.at(name)});
   }
 
   void read_preset() {

@@ -5,9 +5,7 @@
 
 namespace qkv {
 
-Tensor<double, 4> Held::keys() const {
-  return append(problem_->past_k, has("k_rope") ? at("k_rope") : at("k"));
-}
+Tensor<double, 4> Held::keys() const { return append(problem_->past_k, new_keys()); }
 
 Tensor<double, 4> Held::values() const { return append(problem_->past_v, at("v")); }
 

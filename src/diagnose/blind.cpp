@@ -185,9 +185,9 @@ class BlindSpots {
   void scores() {
     const bool one_key = sizes_.S == 1;
     if (sizes_.S == 0 || given({"scaled", "capped", "masked"})) return;
-    Ids ids = {"scale-missing",  "scale-twice",   "scale-d-not-root",
-               "scale-inverted", "scale-d-model", "scale-heads",
-               "scale-other",    "temperature",   "softcap-missing"};
+    Ids ids = {"scale-missing",   "scale-twice", "scale-d-not-root", "scale-inverted",
+               "scale-d-model",   "scale-heads", "scale-other",      "temperature",
+               "softcap-missing", "alibi-slope", "qk-norm-missing"};
     if (!problem_.visibility.any()) {
       ids.emplace_back("softmax-twice");
       if (sizes_.H > 1) ids.emplace_back("heads-averaged");
@@ -216,8 +216,9 @@ class BlindSpots {
             "temperature",     "mask-missing",     "mask-multiplied", "mask-bool-added",
             "mask-fill-small", "mask-transposed",  "mask-axis",       "mask-head-order",
             "causal-missing",  "causal-one-ahead", "causal-align",    "window-off-by-one",
-            "qk-swapped",      "softcap-missing",  "rope-missing",    "rope-style",
-            "rope-offset",     "rope-partial",     "rope-base",       "rope-twice"},
+            "qk-swapped",      "softcap-missing",  "alibi-slope",     "qk-norm-missing",
+            "rope-missing",    "rope-style",       "rope-offset",     "rope-partial",
+            "rope-base",       "rope-twice"},
            "values that differ, or attn");
   }
 
@@ -261,6 +262,9 @@ class BlindSpots {
     const Settings& settings = problem_.settings;
     const Visibility<double>& visibility = problem_.visibility;
     if (id.starts_with("rope-")) return settings.rope_base.has_value();
+    if (id == "alibi-slope") return settings.alibi;
+    if (id == "sink-missing") return !problem_.sinks.empty();
+    if (id == "qk-norm-missing") return settings.qk_norm.has_value();
     if (id.starts_with("softcap-")) return settings.softcap.has_value();
     if (id == "temperature") return settings.temperature.has_value();
     if (id == "mask-transposed" || id == "mask-axis" || id == "mask-head-order" ||

@@ -15,6 +15,10 @@ bool rotation_fits(const Held& held, const Four& x, const Tensor<double, 2>& pos
          problem.settings.rope_dim.value_or(problem.sizes.D) <= x.size(3);
 }
 
+bool norm_fits(const Tensor<double, 1>& gain, const Four& x) {
+  return gain.empty() || gain.size() == x.size(3);
+}
+
 bool cache_fits(const Four& past, const Four& now) {
   return past.empty() || (past.size(0) == now.size(0) && past.size(1) == now.size(1) &&
                           past.size(3) == now.size(3));
@@ -27,8 +31,7 @@ bool heads_fit(const Four& by_query, const Four& by_key) {
 }
 
 bool scores_fit(const Held& held) {
-  const Four &q = held.query(), &k = held.has("k_rope") ? held.at("k_rope") : held.at("k"),
-             &v = held.at("v");
+  const Four &q = held.query(), &k = held.new_keys(), &v = held.at("v");
   const Problem<double>& problem = held.problem();
   return cache_fits(problem.past_k, k) && cache_fits(problem.past_v, v) && heads_fit(q, k) &&
          q.size(3) == k.size(3);
@@ -49,6 +52,8 @@ bool rules_fit(const Visibility<double>& rules, const Four& logits) {
          (!rules.window || rules.window_offset.size() >= B) &&
          (rules.lengths.empty() || rules.lengths.size() >= B) &&
          (rules.padded.empty() || (rules.padded.size(0) >= B && rules.padded.size(1) >= S)) &&
+         (rules.slopes.empty() ||
+          (rules.slopes.size() >= logits.size(1) && rules.slope_offset.size() >= B)) &&
          (!rules.any() || rules.S <= S) && broadcasts(rules.hidden_by_mask, logits) &&
          broadcasts(rules.added, logits);
 }
@@ -69,12 +74,19 @@ bool next_step_fits(const std::string& id, const Held& held) {
             (projection_fits(value, problem.key) && projection_fits(value, problem.value)));
   if (id == "context")
     return projection_fits(value, problem.key) && projection_fits(value, problem.value);
-  if (id == "q") return rotation_fits(held, value, problem.query_positions);
-  if (id == "k") return rotation_fits(held, value, problem.key_positions);
-  if (id == "v") return problem.settings.rope_base || scores_fit(held);
+  if (id == "q")
+    return norm_fits(problem.q_gain, value) && rotation_fits(held, value, problem.query_positions);
+  if (id == "k")
+    return norm_fits(problem.k_gain, value) && rotation_fits(held, value, problem.key_positions);
+  const bool more = problem.settings.rope_base.has_value();
+  if (id == "v") return more || problem.settings.qk_norm || scores_fit(held);
+  if (id == "q_norm") return rotation_fits(held, value, problem.query_positions);
+  if (id == "k_norm")
+    return more ? rotation_fits(held, value, problem.key_positions) : scores_fit(held);
   if (id == "k_rope") return scores_fit(held);
   if (id == "scores" || id == "scaled" || id == "capped" || id == "masked")
-    return rules_fit(problem.visibility, value);
+    return rules_fit(problem.visibility, value) &&
+           (problem.sinks.empty() || problem.sinks.size() >= value.size(1));
   if (id == "attn") {
     const Four v = held.values();
     return heads_fit(value, v) && value.size(3) == v.size(2);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
+#include "diagnose/norm_variance.hpp"
 #include "qkv/attention/project.hpp"
 #include "qkv/attention/scores.hpp"
 #include "qkv/attention/split_heads.hpp"
@@ -57,6 +59,13 @@ Four angle_variance(const Four& x, const Tensor<double, 2>& positions) {
     }
   }
   return variance;
+}
+
+std::string Rounding::last_of(std::initializer_list<std::string> ids) const {
+  for (const std::string& id : ids) {
+    if (variances_.contains(id)) return id;
+  }
+  return *std::prev(ids.end());
 }
 
 double Rounding::accumulator() const { return unit_variance(std::min(eps_, 0x1p-23)); }
@@ -113,7 +122,7 @@ Four Rounding::of_projection(const std::string& id, const Held& held, const Four
 
 Four Rounding::of_rotation(const std::string& id, const Held& held, const Four& value) const {
   const Problem<double>& problem = held.problem();
-  const std::string before = id.substr(0, 1);
+  const std::string before = last_of({id.substr(0, 1) + "_norm", id.substr(0, 1)});
   const Four &x = held.at(before), &from = variances_.at(before);
   const Tensor<double, 2>& positions =
       id == "q_rope" ? problem.query_positions : problem.key_positions;
@@ -135,8 +144,8 @@ Four Rounding::of_rotation(const std::string& id, const Held& held, const Four& 
 Four Rounding::of_scores(const Held& held) const {
   const Four &q = held.query(), k = held.keys();
   const Four q2 = square(q), k2 = square(k);
-  const Four& q_variance = variances_.at(held.has("q_rope") ? "q_rope" : "q");
-  const Four k_variance = with_cache(held.has("k_rope") ? "k_rope" : "k", k);
+  const Four& q_variance = variances_.at(last_of({"q_rope", "q_norm", "q"}));
+  const Four k_variance = with_cache(last_of({"k_rope", "k_norm", "k"}), k);
   Four variance = scores(q2, k2);
   const double partial = accumulator() * static_cast<double>(q.size(3)) / 2;
   for (double& v : variance.elements()) v *= partial;
@@ -214,6 +223,10 @@ Four Rounding::of_output(const std::string& id, const Held& held, const Four& va
 Four Rounding::before_rounding(const std::string& id, const Held& held, const Four& value) const {
   if (id == "x" || id == "context") return zeros(value);
   if (id == "q" || id == "k" || id == "v") return of_projection(id, held, value);
+  if (id == "q_norm" || id == "k_norm") {
+    const std::string from = id.substr(0, 1);
+    return norm_variance(held.at(from), variances_.at(from), value, held.problem());
+  }
   if (id == "q_rope" || id == "k_rope") return of_rotation(id, held, value);
   if (id == "scores") return of_scores(held);
   if (id == "scaled" || id == "capped" || id == "masked") {

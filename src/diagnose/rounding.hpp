@@ -2,6 +2,7 @@
 // variance.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <string>
 
@@ -43,6 +44,8 @@ class Rounding {
   using Four = Tensor<double, 4>;
 
   static void forget_fill(Four& variance, const Held& held, const Four& value);
+  /// The first of these stages that there is, latest first.
+  std::string last_of(std::initializer_list<std::string> ids) const;
   double accumulator() const;
   Four with_cache(const std::string& id, const Four& all) const;
   Four projected(const Tensor<double, 3>& x, const Tensor<double, 3>& x_variance,

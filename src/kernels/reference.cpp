@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "qkv/attention/dropout.hpp"
 #include "qkv/attention/mask.hpp"
 #include "qkv/attention/scale.hpp"
 #include "qkv/attention/scores.hpp"
@@ -55,8 +56,10 @@ KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv
         logits = scale(logits, problem.scale);
         if (problem.settings.softcap) logits = softcap(logits, *problem.settings.softcap);
         if (visibility.any()) logits = mask(logits, visibility, origin);
-        Tensor<T, 4> attn = softmax(logits, problem.settings.empty_rows);
+        Tensor<T, 4> attn = softmax(logits, problem.settings.empty_rows, problem.sinks, h);
         settle_empty_rows(attn, visibility, origin);
+        if (problem.settings.dropout)
+          attn = dropout(attn, *problem.settings.dropout, problem.settings.seed, H, L, origin);
 
         std::ranges::copy(weighted_sum(attn, v).elements(),
                           rows_of(output.heads, b, h, first, count).data());

@@ -48,6 +48,21 @@ ChainStep symptom(const Diagnosis& diagnosis) {
   return step;
 }
 
+/// The first finding of the worst kind, or how many held.
+std::string summary(const std::vector<CheckResult>& checks) {
+  for (const Status status : {Status::fail, Status::warn}) {
+    for (const CheckResult& check : checks) {
+      if (check.status == status) return fmt::format("{}  {}", check.id, check.message);
+    }
+  }
+  std::vector<std::string> passed;
+  for (const CheckResult& check : checks) {
+    if (check.status == Status::pass) passed.push_back(check.id);
+  }
+  return passed.empty() ? "nothing here could be checked"
+                        : fmt::format("{}", fmt::join(passed, ", "));
+}
+
 ChainStep intermediates(const Diagnosis& diagnosis, std::vector<CheckResult> checks) {
   ChainStep step{.step = 3,
                  .title = "intermediates",
@@ -64,22 +79,11 @@ ChainStep intermediates(const Diagnosis& diagnosis, std::vector<CheckResult> che
     step.line +=
         (step.line.empty() ? "" : "; ") + std::string("first difference: ") + difference(stage);
   }
+  if (!diagnosis.first_divergence && worst_status(step.checks) != Status::pass &&
+      worst_status(step.checks) != Status::skip) {
+    step.line += (step.line.empty() ? "" : "; ") + summary(step.checks);
+  }
   return step;
-}
-
-/// The first finding of the worst kind, or how many held.
-std::string summary(const std::vector<CheckResult>& checks) {
-  for (const Status status : {Status::fail, Status::warn}) {
-    for (const CheckResult& check : checks) {
-      if (check.status == status) return fmt::format("{}  {}", check.id, check.message);
-    }
-  }
-  std::vector<std::string> passed;
-  for (const CheckResult& check : checks) {
-    if (check.status == Status::pass) passed.push_back(check.id);
-  }
-  return passed.empty() ? "nothing here could be checked"
-                        : fmt::format("{}", fmt::join(passed, ", "));
 }
 
 ChainStep from_checks(int number, std::string title, std::vector<CheckResult> checks) {

@@ -23,7 +23,7 @@ from draw import Draw, hashed, hashed_values, made  # noqa: E402
 from loops import attention_by_loops  # noqa: E402
 from reference import attention, shown_shape, visibility  # noqa: E402
 
-CASES, SAMPLED = 400, 24
+CASES, EXTRAS, SAMPLED = 400, 120, 24
 MODES = ["x", "context", "fused", "q3", "q4", "x", "context", "mha", "q2", "q4", "q3"]
 
 
@@ -168,6 +168,35 @@ def make_grid():
     print(", ".join(f"{name}: {count}" for name, count in sorted(seen.items())))
 
 
+def make_extras():
+    """Sinks, ALiBi and normalised queries and keys, alone and together, over what the grid draws."""
+    rng, golden, seen = random.Random(20240301), Golden(SAMPLED), collections.Counter()
+    for number in range(EXTRAS):
+        draw = Draw(number, rng, MODES[number % len(MODES)])
+        settings, inputs, words = draw.settings, draw.inputs, list(draw.words)
+        settings.pop("softcap", None)
+        wanted = rng.choice([("alibi",), ("sinks",), ("qk_norm",), ("alibi", "sinks"), ("qk_norm", "sinks"),
+                             ("alibi", "sinks", "qk_norm")])
+        if "alibi" in wanted:
+            settings["alibi"] = True
+        if "sinks" in wanted:
+            inputs["sinks"] = recipe((draw.H,), 70000 + 10 * number)
+            settings.pop("empty_rows", None)
+        if "qk_norm" in wanted:
+            settings["qk_norm"] = rng.choice(["rms", "layer", "l2"]) if draw.D > 1 else "rms"
+            if rng.random() < 0.3:
+                settings["norm_eps"] = 1e-3
+            for at, gain in enumerate(("q_norm", "k_norm")):
+                if rng.random() < 0.6:
+                    inputs[gain] = recipe((draw.D,), 70001 + 10 * number + at)
+        given = draw.given()
+        golden.add(f"{number:03d} " + " ".join(words + list(wanted)), settings, inputs, given)
+        seen.update(wanted)
+        seen.update([str(settings.get("qk_norm")), f"H={draw.H}"])
+    golden.write("extras")
+    print(dict(seen))
+
+
 def recipe(shape, tag, divide=1, dtype="float32", **more):
     return {"shape": list(shape), "dtype": dtype, "tag": tag, "divide": divide, **more}
 
@@ -226,4 +255,5 @@ def as_the_tutorials_do(given, settings):
 
 if __name__ == "__main__":
     make_grid()
+    make_extras()
     make_documents()

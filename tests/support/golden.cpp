@@ -95,6 +95,13 @@ void set(Settings& s, const std::string& name, const json& value) {
     s.rope_dim = value.get<std::size_t>();
   else if (name == "first_position")
     s.first_position = value.get<long long>();
+  else if (name == "alibi")
+    s.alibi = value;
+  else if (name == "qk_norm")
+    choose<std::optional<QkNorm>>(
+        s.qk_norm, value, {{"rms", QkNorm::rms}, {"layer", QkNorm::layer}, {"l2", QkNorm::l2}});
+  else if (name == "norm_eps")
+    s.norm_eps = value.get<double>();
   else
     throw std::out_of_range("setting " + name);
 }
@@ -148,6 +155,9 @@ std::optional<NamedArray>& slot(Inputs& inputs, const std::string& name) {
       {"lengths", &Inputs::lengths},
       {"past_k", &Inputs::past_k},
       {"past_v", &Inputs::past_v},
+      {"sinks", &Inputs::sinks},
+      {"q_norm", &Inputs::q_norm},
+      {"k_norm", &Inputs::k_norm},
       {"position", &Inputs::position}};
   return inputs.*slots.at(name);
 }

@@ -25,11 +25,13 @@ struct Inputs {
   std::optional<NamedArray> v = {};
   std::optional<NamedArray> wq = {}, wk = {}, wv = {}, wo = {}, wqkv = {};  ///< rank 2
   std::optional<NamedArray> bq = {}, bk = {}, bv = {}, bo = {}, bqkv = {};  ///< rank 1
-  std::optional<NamedArray> mask = {};         ///< broadcast right-aligned to (B,H,L,S)
-  std::optional<NamedArray> key_padding = {};  ///< (B,S) or (B,1,S)
-  std::optional<NamedArray> lengths = {};      ///< (B), integers
-  std::optional<NamedArray> past_k = {};       ///< (B,G,P,D)
-  std::optional<NamedArray> past_v = {};       ///< (B,G,P,Dv)
+  std::optional<NamedArray> mask = {};                 ///< broadcast right-aligned to (B,H,L,S)
+  std::optional<NamedArray> key_padding = {};          ///< (B,S) or (B,1,S)
+  std::optional<NamedArray> lengths = {};              ///< (B), integers
+  std::optional<NamedArray> sinks = {};                ///< (H), logits
+  std::optional<NamedArray> q_norm = {}, k_norm = {};  ///< (D), gains
+  std::optional<NamedArray> past_k = {};               ///< (B,G,P,D)
+  std::optional<NamedArray> past_v = {};               ///< (B,G,P,Dv)
   std::optional<NamedArray> position =
       {};  ///< (L) or (B,L), integers; in place of Settings::first_position
 };

@@ -41,6 +41,9 @@ struct Problem {
   Tensor<T, 4> past_k = {};  ///< (B,G,P,D), empty without a cache
   Tensor<T, 4> past_v = {};
 
+  Tensor<T, 1> sinks = {};                ///< (H), logits; empty: none
+  Tensor<T, 1> q_gain = {}, k_gain = {};  ///< (D), of qk_norm; empty: ones
+
   Tensor<double, 2> query_positions = {};  ///< (B or 1, L), tokens; empty without rope
   Tensor<double, 2> key_positions = {};    ///< (B or 1, S-P)
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ enum class QkvOrder {
   per_group
 };                                           ///< columns q|k|v / (H, q k v, D) / (G, r*q k v, D)
 enum class RopeStyle { half, interleaved };  ///< pairs (i, i+n/2) / (2i, 2i+1)
+enum class QkNorm { rms, layer, l2 };        ///< how q and k are brought to one size
 enum class Layout { bhld, blhd };            ///< order of the axes of rank-4 q, k, v
 
 /// What a hidden score becomes before the softmax.
@@ -65,6 +67,14 @@ struct Settings {
       {};  ///< factor on the scores; 1/sqrt(D) where absent and no temperature
   std::optional<double> temperature = {};  ///< divides the scores in place of sqrt(D)
   std::optional<double> softcap = {};      ///< C in C*tanh(s/C), logits
+
+  bool alibi = false;                   ///< linear biases by head are added to the scores
+  std::optional<QkNorm> qk_norm = {};   ///< q and k are normalised by head before rotation
+  std::optional<double> norm_eps = {};  ///< 1e-6 where absent; 1e-12 for l2
+  double eps_of_norm() const { return norm_eps.value_or(qk_norm == QkNorm::l2 ? 1e-12 : 1e-6); }
+
+  std::optional<double> dropout = {};  ///< share of the weights that is dropped at random
+  std::uint64_t seed = 0;              ///< of the dropout
 
   std::optional<double> rope_base = {};  ///< no rotation where absent
   RopeStyle rope_style = RopeStyle::half;

@@ -8,13 +8,17 @@
 namespace qkv {
 
 /// attn[b,h,l,s] = exp(x[b,h,l,s] - m) / sum_s exp(x[b,h,l,s] - m),  m = max_s x[b,h,l,s]
+/// With sinks, exp(sinks[h] - m) is one more term of the sum, m is at least sinks[h], and the row
+/// sums to less than 1.
 ///
-/// shape   x (B,H,L,S) -> attn (B,H,L,S)
+/// shape   x (B,H,L,S), sinks (H) or empty -> attn (B,H,L,S); x may be a block of the heads from
+///         `first_head` on
 /// range   x logits, -Inf means "hidden"; attn in [0,1], each row over s sums to 1; the sum is
 /// taken in double edge    a row that is all -Inf gives zeros, NaN or 1/S as `empty_rows` says; NaN
 /// or +Inf in gives NaN out source  Milakov & Gimelshein 2018 (arXiv:1805.02867), Algorithm 2
 template <class T>
-Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows);
+Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows, const Tensor<T, 1>& sinks = {},
+                     std::size_t first_head = 0);
 
 /// Gives rows whose every key is hidden their agreed weights, also where a finite fill made the
 /// softmax of them something else. Changes nothing where no rule hides anything.

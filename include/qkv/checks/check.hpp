@@ -57,6 +57,7 @@ struct Evidence {
   std::vector<std::pair<std::string, Tensor<T, 4>>> stages =
       {};  ///< all stages held, in order, for checks over all of them
 
+  Tensor<T, 1> sinks = {};                    ///< (H), logits
   const Visibility<T>* visibility = nullptr;  ///< none: what is hidden is not known
   double memory_limit = 0;                    ///< bytes, 0: not known
   bool memory_limit_given =

@@ -23,8 +23,14 @@ class Held {
   const Tensor<double, 4>& at(const std::string& id) const { return stages_.at(id); }
   const Problem<double>& problem() const { return *problem_; }
 
+  /// What the rotation turns: "q" or "k", normalised where it is.
+  const Tensor<double, 4>& unrotated(const std::string& role) const {
+    return has(role + "_norm") ? at(role + "_norm") : at(role);
+  }
   /// What the scores are made from: q (B,H,L,D), rotated where there is rotation.
-  const Tensor<double, 4>& query() const { return has("q_rope") ? at("q_rope") : at("q"); }
+  const Tensor<double, 4>& query() const { return prepared("q"); }
+  /// The new keys, k (B,G,S-P,D), rotated where there is rotation.
+  const Tensor<double, 4>& new_keys() const { return prepared("k"); }
   /// k (B,G,S,D), rotated, with the cache in front.
   Tensor<double, 4> keys() const;
   /// v (B,G,S,Dv) with the cache in front.
@@ -36,6 +42,10 @@ class Held {
   const Tensor<double, 4>& unmasked() const;
 
  private:
+  const Tensor<double, 4>& prepared(const std::string& role) const {
+    return has(role + "_rope") ? at(role + "_rope") : unrotated(role);
+  }
+
   const Problem<double>* problem_;
   std::map<std::string, Tensor<double, 4>> stages_;
 };

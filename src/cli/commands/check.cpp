@@ -45,16 +45,10 @@ constexpr std::string_view shared_options[] = {"q",
                                                "like",
                                                "scale",
                                                "temperature",
-                                               "softcap"};
-
-double tolerance_of(const std::string& text) {
-  const double value = parse_number(text, "--tol");
-  if (value > 0 && value < 1) return value;
-  throw Error(Complaint{.what = "tolerance out of range",
-                        .where = "--tol",
-                        .expected = "a number above 0 and below 1: 1e-4 for four printed digits",
-                        .got = text});
-}
+                                               "softcap",
+                                               "alibi",
+                                               "sinks",
+                                               "dropout"};
 
 /// "tensors   B=2 H=4 L=5 S=7 D=3   mask causal (start); …   float32, rounding 1.19e-07"
 std::string headline_of(const Request& request, const Foreign& foreign, bool tolerance_given) {
@@ -110,7 +104,7 @@ int run_check(const CheckOptions& options) {
   std::optional<std::size_t> d_k;
   if (!options.d_k.empty()) d_k = static_cast<std::size_t>(parse_integer(options.d_k, "--d-k", 1));
   const bool tolerance_given = !options.tolerance.empty();
-  const double tolerance = tolerance_given ? tolerance_of(options.tolerance) : 0;
+  const double tolerance = tolerance_given ? parse_tolerance(options.tolerance) : 0;
   const Request request = read_request(options.common);
   require_something(request);
   Foreign foreign = read_foreign(request, d_k);

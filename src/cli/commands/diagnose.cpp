@@ -16,6 +16,7 @@
 #include "cli/common_options.hpp"
 #include "cli/console.hpp"
 #include "cli/memory.hpp"
+#include "cli/numbers.hpp"
 #include "cli/run.hpp"
 #include "qkv/attention/stage_list.hpp"
 #include "qkv/base/text.hpp"
@@ -31,7 +32,7 @@ namespace {
 struct DiagnoseOptions {
   CommonOptions common;
   ConsoleOptions console;
-  std::string got;
+  std::string got, tolerance;
   std::map<std::string, std::string> got_stages;
 };
 
@@ -93,6 +94,7 @@ Evidence<double> user_evidence(const Case& the_case, const Request& request) {
   evidence.settings = problem.settings;
   evidence.inputs = &request.inputs;
   evidence.eps = the_case.eps;
+  evidence.sinks = problem.sinks;
   evidence.visibility = &problem.visibility;
   evidence.memory_limit = request.memory_limit;
   evidence.x = problem.x;
@@ -148,14 +150,23 @@ void keep_freed_memory() {
 int run_diagnose(const DiagnoseOptions& options) {
   keep_freed_memory();
   const TextStyle style = text_style(options.console);
+  const double tolerance = options.tolerance.empty() ? 0 : parse_tolerance(options.tolerance);
   const Request request = read_request(options.common);
+  if (request.settings.dropout) {
+    throw Error(Complaint{.what = "dropout cannot be compared",
+                          .where = "--dropout",
+                          .expected = "none: two programs drop other weights",
+                          .got = number_text(*request.settings.dropout),
+                          .hint = "switch it off on both sides (eval mode, p = 0)"});
+  }
   for (const std::string& text : request.notes) note(options.console, text);
   const Sizes sizes = find_sizes(request.inputs, request.settings);
   const std::vector<StageShape> present = stage_shapes(request.inputs, request.settings, sizes);
   require_memory(stage_memory(present, 4 * sizeof(double)), request, sizes);
   use_threads(request, sizes);
 
-  const Case the_case = make_case(request.inputs, request.settings, read_got(options, present));
+  Case the_case = make_case(request.inputs, request.settings, read_got(options, present));
+  if (tolerance > 0) the_case.eps = tolerance;
   for (const std::string& text : the_case.problem.notes) note(options.console, text);
   DiagnoseReport report;
   {
@@ -178,13 +189,17 @@ Action add_diagnose(CLI::App& app) {
       ->group("Your tensors");
   for (const StageInfo& stage : stage_list()) {
     const std::string id(stage.id);
-    if (id == "x" || id == "context") continue;
+    if (id == "x" || id == "context" || id == "dropped") continue;
     app.add_option_function<std::string>(
            "--got-" + id,
            [options, id](const std::string& file) { options->got_stages[id] = file; }, "Your " + id)
         ->type_name("FILE")
         ->group("Your tensors");
   }
+  app.add_option("--tol", options->tolerance,
+                 "Relative rounding that your tensors may have, in place of that of their type")
+      ->type_name("EPS")
+      ->group("Your tensors");
   add_console_options(app, options->console);
   return [options] { return run_diagnose(*options); };
 }

@@ -22,7 +22,7 @@ void feed_after_scaled(Alteration& alteration,
     });
   } else {
     alteration.edit("attn", [from = std::move(other)](const Held& held, const auto&) {
-      return softmax(from(held), held.problem().settings.empty_rows);
+      return softmax(from(held), held.problem().settings.empty_rows, held.problem().sinks);
     });
   }
 }

@@ -71,8 +71,8 @@ std::vector<Variant> batch_first(const Case& the_case) {
                    message, fix};
   };
   std::vector<Variant> variants;
-  variants.push_back(
-      made(shown({"x", "context", "q", "k", "v", "q_rope", "k_rope", "heads", "concat", "out"})));
+  variants.push_back(made(shown({"x", "context", "q", "k", "v", "q_norm", "k_norm", "q_rope",
+                                 "k_rope", "heads", "concat", "out"})));
   // Stages by head, and concat, may also have been kept as they were inside, (L,H,B,D).
   if (has_stage_by_head(the_case))
     variants.push_back(made(shown({"x", "context", "concat", "out"})));

@@ -27,7 +27,7 @@ Tensor<double, 4> unmasked_where_empty(const Held& held, const Tensor<double, 4>
         std::ranges::copy(held.logits().row(b, h, i), to.begin());
         if (!std::ranges::all_of(to, [](double v) { return std::isfinite(v); }))
           std::ranges::copy(held.unmasked().row(b, h, i), to.begin());
-        const Tensor<double, 4> weights = softmax(x, EmptyRows::zero);
+        const Tensor<double, 4> weights = softmax(x, EmptyRows::zero, held.problem().sinks, h);
         std::ranges::copy(weights.elements(), attn.row(b, h, i).begin());
       }
     }

@@ -16,7 +16,7 @@ constexpr auto exchange = exchange_heads_and_length<double>;
 /// The rotation before the axes were exchanged, by the positions that were meant.
 StageEdit rotated_before(const std::string& stage, const Tensor<double, 2>& positions) {
   return [stage, positions](const Held& held, const Tensor<double, 4>&) {
-    return exchange(rotated(held, exchange(held.at(stage)), positions));
+    return exchange(rotated(held, exchange(held.unrotated(stage)), positions));
   };
 }
 
@@ -32,6 +32,10 @@ void exchange_axes(Alteration& a, const Form& form) {
   for (const char* stage : {"q", "k", "v"}) {
     a.move(stage, exchange);
     if (!form.shows_exchanged) a.show(stage, exchange, exchange);
+  }
+  if (problem.settings.qk_norm && !form.shows_exchanged) {
+    a.show("q_norm", exchange, exchange);
+    a.show("k_norm", exchange, exchange);
   }
   if (problem.settings.rope_base) {
     if (form.rotates_before) {

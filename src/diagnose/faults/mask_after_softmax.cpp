@@ -68,7 +68,8 @@ std::vector<Variant> mask_after_softmax(const Case& the_case) {
                             const Visibility<double>& all = held.problem().visibility;
                             if (!fits(right, all)) return right;
                             const Visibility<double> rest = without(all, rules);
-                            auto attn = softmax(mask(held.unmasked(), rest), all.empty_rows);
+                            auto attn = softmax(mask(held.unmasked(), rest), all.empty_rows,
+                                                held.problem().sinks);
                             settle_empty_rows(attn, rest);
                             return spoilt(attn, hidden_by(only(all, rules)), number);
                           });

@@ -95,8 +95,9 @@ std::vector<Variant> overflow_f16(const Case& the_case) {
       if (!guarded) alteration.edit("attn", nan_where_all_overflown);
     };
   };
-  const std::vector<std::string> every = {"q",      "k",      "v",     "q_rope", "k_rope",
-                                          "scores", "scaled", "heads", "concat", "out"};
+  const std::vector<std::string> every = {"q",      "k",      "v",      "q_norm",
+                                          "k_norm", "q_rope", "k_rope", "scores",
+                                          "scaled", "heads",  "concat", "out"};
   return {{overflowing({overflow->stage}, true), message, fix},
           {overflowing({overflow->stage}, false), message, fix},
           {overflowing(every, true), message, fix},

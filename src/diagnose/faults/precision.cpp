@@ -20,7 +20,8 @@ struct Places {
 };
 
 std::vector<Places> all_places() {
-  const std::vector<std::string> projected = {"x", "context", "q", "k", "v", "q_rope", "k_rope"},
+  const std::vector<std::string> projected = {"x",      "context", "q",      "k",     "v",
+                                              "q_norm", "k_norm",  "q_rope", "k_rope"},
                                  logits = {"scores", "scaled", "capped", "masked"},
                                  later = {"attn", "heads", "concat", "out"};
   std::vector<std::string> fused = projected;

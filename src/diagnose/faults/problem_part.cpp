@@ -27,6 +27,7 @@ Visibility<double> part_of_rules(const Visibility<double>& whole, std::size_t b,
   // Query i of the part is query first + i of the whole.
   const auto shift = static_cast<long long>(first);
   rules.offset = {b < whole.offset.size() ? whole.offset[b] + shift : shift};
+  rules.slope_offset = {b < whole.slope_offset.size() ? whole.slope_offset[b] + shift : shift};
   rules.window_offset = {b < whole.window_offset.size() ? whole.window_offset[b] + shift : shift};
   if (!whole.lengths.empty()) rules.lengths = {whole.lengths[b]};
   if (!whole.padded.empty()) {

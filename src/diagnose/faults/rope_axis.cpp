@@ -13,7 +13,7 @@ void rotate_along(Alteration& a, Tensor<double, 4> (*exchange)(const Tensor<doub
   for (const char* stage : {"q", "k"}) {
     a.edit(std::string(stage) + "_rope",
            [stage, exchange](const Held& held, const Tensor<double, 4>&) {
-             const Tensor<double, 4> along = exchange(held.at(stage));
+             const Tensor<double, 4> along = exchange(held.unrotated(stage));
              return exchange(rotated(held, along, counted_positions(along.size(2), 0)));
            });
   }
@@ -23,7 +23,7 @@ void rotate_along(Alteration& a, Tensor<double, 4> (*exchange)(const Tensor<doub
 void rotate_first_head(Alteration& a) {
   for (const std::string stage : {"q", "k"}) {
     a.edit(stage + "_rope", [stage](const Held& held, const Tensor<double, 4>& right) {
-      const Tensor<double, 4>& x = held.at(stage);
+      const Tensor<double, 4>& x = held.unrotated(stage);
       if (x.sizes() != right.sizes()) return right;
       Tensor<double, 4> y = x.clone();
       for (std::size_t b = 0; b < x.size(0); ++b) {

@@ -11,8 +11,9 @@ std::vector<Variant> rope_missing(const Case& the_case) {
        std::vector<std::vector<std::string>>{{"q", "k"}, {"q"}, {"k"}}) {
     Variant made;
     made.apply = [some](Alteration& a) {
+      const std::string before = a.problem.settings.qk_norm ? "_norm" : "";
       for (const std::string& stage : some)
-        a.take(stage + "_rope", stage, [](const Tensor<double, 4>& x) { return x; });
+        a.take(stage + "_rope", stage + before, [](const Tensor<double, 4>& x) { return x; });
     };
     made.message =
         "your " + listed(some) + (some.size() == 1 ? " is" : " are") + " not rotated by position";

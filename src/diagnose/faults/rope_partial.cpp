@@ -46,7 +46,7 @@ Variant variant(const Widths& widths, std::size_t right) {
     for (const std::string stage : {"q", "k"}) {
       a.edit(stage + "_rope", [widths, stage](const Held& held, const Tensor<double, 4>&) {
         const Problem<double>& problem = held.problem();
-        return rotate_by(widths, held.at(stage),
+        return rotate_by(widths, held.unrotated(stage),
                          stage == "q" ? problem.query_positions : problem.key_positions,
                          problem.settings);
       });

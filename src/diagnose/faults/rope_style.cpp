@@ -40,7 +40,7 @@ Tensor<double, 4> paired_otherwise(const Tensor<double, 4>& x, RopeStyle now, st
 StageEdit restyled(const std::string& stage) {
   return [stage](const Held& held, const Tensor<double, 4>& right) {
     const Problem<double>& problem = held.problem();
-    const Tensor<double, 4>& x = held.at(stage);
+    const Tensor<double, 4>& x = held.unrotated(stage);
     const Tensor<double, 2>& positions =
         stage == "q" ? problem.query_positions : problem.key_positions;
     if (positions.size(1) != x.size(2)) return right;

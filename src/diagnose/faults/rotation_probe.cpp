@@ -70,9 +70,9 @@ class RotationProbe::Run {
   bool done() const { return (!trial_.of_q || saw_q_) && (!trial_.of_k || saw_k_); }
 
   void on_stage(const std::string& id, Four& value, const Problem<double>& altered) {
-    if (id == "q") q_ = value;
-    if (id == "k") k_ = value;
-    if (id == "q" || id == "k" || id == "v") return;
+    if (id == "q" || id == "q_norm") q_ = value;
+    if (id == "k" || id == "k_norm") k_ = value;
+    if (id == "q" || id == "k" || id == "v" || id == "q_norm" || id == "k_norm") return;
     if (id == "q_rope" || id == "k_rope") {
       on_rotation(id, value, altered);
       return;

@@ -11,6 +11,7 @@ Visibility<double> rules_over(const Visibility<double>& rules, std::size_t B, st
   Visibility<double> over = rules;
   over.B = B, over.H = H, over.L = L, over.S = S;
   over.offset = same_for_all(rules.offset);
+  over.slope_offset = same_for_all(rules.slope_offset);
   over.window_offset = same_for_all(rules.window_offset);
   return over;
 }

@@ -22,16 +22,16 @@ std::vector<Variant> softmax_twice(const Case& the_case) {
        yours(the_case, "attn") + " the softmax of weights that are a softmax already", fix});
   if (!the_case.problem.visibility.any()) return variants;
   // The mask hides before the second softmax what it hid before the first.
-  variants.push_back({[](Alteration& alteration) {
-                        alteration.edit("attn",
-                                        [](const Held& held, const Tensor<double, 4>& right) {
-                                          return softmax(mask(right, held.problem().visibility),
-                                                         held.problem().settings.empty_rows);
-                                        });
-                      },
-                      yours(the_case, "attn") + " the masked softmax of weights that are a softmax "
-                                                "already",
-                      fix});
+  variants.push_back(
+      {[](Alteration& alteration) {
+         alteration.edit("attn", [](const Held& held, const Tensor<double, 4>& right) {
+           return softmax(mask(right, held.problem().visibility),
+                          held.problem().settings.empty_rows, held.problem().sinks);
+         });
+       },
+       yours(the_case, "attn") + " the masked softmax of weights that are a softmax "
+                                 "already",
+       fix});
   if (given(the_case, "masked") != nullptr) return variants;
   variants.push_back({[](Alteration& alteration) {
                         alteration.edit("masked", [](const Held& held, const Tensor<double, 4>&) {

@@ -29,7 +29,8 @@ Tensor<double, 4> plain_softmax(const Held& held, const Tensor<double, 4>& right
         if (held.problem().visibility.empty_row(b, h, l)) continue;
         const auto x = logits.row(b, h, l);
         const auto a = attn.row(b, h, l);
-        double sum = 0;
+        const Tensor<double, 1>& sinks = held.problem().sinks;
+        double sum = h < sinks.size() ? exp(sinks(h)) : 0;
         for (std::size_t s = 0; s < a.size(); ++s) {
           a[s] = exp(x[s]);
           sum += a[s];

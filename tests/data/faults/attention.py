@@ -3,7 +3,7 @@ import numpy as np
 
 from fused import unfused
 
-STAGES = ("q", "k", "v", "q_rope", "k_rope", "scores", "scaled", "capped", "masked", "attn", "heads", "concat", "out")
+STAGES = ("q", "k", "v", "q_norm", "k_norm", "q_rope", "k_rope", "scores", "scaled", "capped", "masked", "attn", "heads", "concat", "out")
 
 
 class Double:
@@ -108,6 +108,27 @@ class Attention:
     def v(self, st):
         return self.q_k_v()["v"]
 
+    # Normalised queries and keys.
+
+    def normalised(self, x, gain):
+        """Each head's channels by their root mean square, their spread or their length."""
+        kind, D = self.settings["qk-norm"], x.shape[-1]
+        eps = self.arithmetic.dtype(self.settings.get("norm-eps", 1e-12 if kind == "l2" else 1e-6))
+        if kind == "layer":
+            x = x - x.mean(-1, keepdims=True)
+        if kind == "l2":
+            size = np.maximum(np.sqrt((x * x).sum(-1, keepdims=True)), eps)
+        else:
+            size = np.sqrt((x * x).mean(-1, keepdims=True) + eps)
+        gain = self.number(gain) if gain in self.given else np.ones(D, self.arithmetic.dtype)
+        return x / size * gain
+
+    def q_norm(self, st):
+        return self.normalised(st["q"], "q_norm")
+
+    def k_norm(self, st):
+        return self.normalised(st["k"], "k_norm")
+
     # Positions.
 
     def rotated(self, x, positions, base=None, style=None, dim=None, over=None, apart=None):
@@ -128,11 +149,19 @@ class Attention:
     def positions(self, name):
         return self.P + np.arange(self.L if name == "q" else self.new)
 
+    @staticmethod
+    def unrotated(name, st):
+        return st.get(name + "_norm", st[name])
+
+    def ready(self, name, st):
+        """What the scores are made from."""
+        return st.get(name + "_rope", self.unrotated(name, st))
+
     def q_rope(self, st):
-        return self.rotated(st["q"], self.positions("q"))
+        return self.rotated(self.unrotated("q", st), self.positions("q"))
 
     def k_rope(self, st):
-        return self.rotated(st["k"], self.positions("k"))
+        return self.rotated(self.unrotated("k", st), self.positions("k"))
 
     # Scores.
 
@@ -141,7 +170,7 @@ class Attention:
 
     def keys(self, st):
         """(B,H,S,D): those of the cache first, one for each query head."""
-        return self.for_each_query_head(self.with_past(st.get("k_rope", st["k"]), "past_k"))
+        return self.for_each_query_head(self.with_past(self.ready("k", st), "past_k"))
 
     def values(self, st):
         return self.for_each_query_head(self.with_past(st["v"], "past_v"))
@@ -154,7 +183,7 @@ class Attention:
         return x[:, [kv_head(h) for h in range(self.H)]]
 
     def scores(self, st):
-        return self.arithmetic.product(st.get("q_rope", st["q"]), np.swapaxes(self.keys(st), -1, -2))
+        return self.arithmetic.product(self.ready("q", st), np.swapaxes(self.keys(st), -1, -2))
 
     def factor(self):
         return 1 / self.settings.get("temperature", np.sqrt(self.D))
@@ -211,7 +240,26 @@ class Attention:
         rules = self.changed.get("rules", lambda right: right)(self.rules())
         return np.any([np.zeros((self.B, self.H, self.L, self.S), bool), *rules.values()], axis=0)
 
+    def slopes(self):
+        """ALiBi: the recipe of its paper, every second slope of twice as many heads beyond a power of two."""
+        n = 2 ** int(np.log2(self.H))
+        first = [2 ** (-8 * (h + 1) / n) for h in range(n)]
+        more = [2 ** (-8 * (h + 1) / (2 * n)) for h in range(2 * n)][0::2]
+        return np.array((first + more)[:self.H], self.arithmetic.dtype)
+
+    def distance(self):
+        """(L,S), how far key j lies before the query's own position."""
+        return np.arange(self.L)[:, None] + self.offset() - np.arange(self.S)
+
+    def linear_bias(self):
+        return -self.slopes()[:, None, None] * np.abs(self.distance()).astype(self.arithmetic.dtype)
+
     def bias(self):
+        """What is added to the scores, (B,H,L,S): a float mask, linear biases."""
+        added = self.mask_bias()
+        return added + self.changed.get("linear_bias", self.linear_bias)() if "alibi" in self.settings else added
+
+    def mask_bias(self):
         """What a float mask adds, (B,H,L,S)."""
         if "mask" not in self.given or self.has_bool_mask():
             return np.zeros((1, 1, 1, 1), self.arithmetic.dtype)
@@ -238,8 +286,16 @@ class Attention:
             total = np.sum(e, axis=axis, keepdims=True)
             return np.where(total == 0, 0, e / np.where(total == 0, 1, total))
 
+    def sinks(self):
+        return self.number("sinks") if "sinks" in self.given else None
+
     def attn(self, st):
-        weights = self.softmax(st.get("masked", self.logits(st)))
+        x, sinks = st.get("masked", self.logits(st)), self.changed.get("sinks", self.sinks)()
+        if sinks is None:
+            weights = self.softmax(x)
+        else:
+            column = np.broadcast_to(sinks[:, None, None], x.shape[:-1] + (1,))
+            weights = self.softmax(np.concatenate([x, column], -1))[..., :-1]
         return np.where(self.hidden().all(-1, keepdims=True), 0, weights)
 
     def heads(self, st):
@@ -268,11 +324,13 @@ class Attention:
         """The stages of this configuration, in order."""
         given, settings = self.given, self.settings
         absent = set()
+        if "qk-norm" not in settings:
+            absent |= {"q_norm", "k_norm"}
         if "rope" not in settings:
             absent |= {"q_rope", "k_rope"}
         if "softcap" not in settings:
             absent |= {"capped"}
-        if not ({"causal", "window"} & set(settings) or {"mask", "key_padding"} & set(given)):
+        if not ({"causal", "window", "alibi"} & set(settings) or {"mask", "key_padding"} & set(given)):
             absent |= {"masked"}
         if self.H == 1 and "wo" not in given and not self.rank_four:
             absent |= {"heads", "concat"}

@@ -251,3 +251,49 @@ def nan_input(d):
     padding = np.array([[1, 1, 1, 0], [1, 1, 0, 0]], bool)
     given["v"][~np.broadcast_to(padding[:, None], (2, 2, 4))] = np.nan
     return {**given, "key_padding": padding}, {}
+
+
+# Linear biases, sinks, normalised queries and keys: beside their own mistakes those that keep the number of heads.
+
+KEEP_HEADS = ("softmax-axis", "softmax-twice", "scale-missing", "scale-twice", "causal-missing", "causal-strict",
+              "causal-reversed", "qk-swapped", "heads-viewed", "rope-missing", "rope-offset", "rope-style", "rope-base",
+              "alibi-slope", "sink-missing", "qk-norm-missing")
+
+@config(only=KEEP_HEADS)
+def alibi(d):
+    """Three heads are no power of two."""
+    return ({"x": d.normal(2, 5, 6), **d.projections(6, 4, 3, H=3, wo=True)},
+            {"heads": 3, "weight-order": "in-out", "causal": True, "alibi": True})
+
+
+@config(only=KEEP_HEADS)
+def alibi_both_ways(d):
+    """No causal rule: keys on both sides."""
+    return d.heads(2, 4, 4, 6, 5, 3), {"alibi": True}
+
+
+@config(only=KEEP_HEADS)
+def sinks(d):
+    return ({"x": d.normal(2, 4, 7), **d.projections(7, 5, 2, H=3, wo=True), "sinks": d.normal(3, size=1.5)},
+            {"heads": 3, "causal": True})
+
+
+@config(only=KEEP_HEADS)
+def sinks_cache(d):
+    given = d.heads(1, 4, 2, 3, 4, 3, G=2)
+    return ({**given, "past_k": d.normal(1, 2, 4, 4), "past_v": d.normal(1, 2, 4, 3), "sinks": d.normal(4)},
+            {"causal": True, "window": "3"})
+
+
+@config(only=KEEP_HEADS)
+def qk_norm(d):
+    """As recent models have it: root mean square with gains, then the rotation."""
+    return ({"x": d.normal(2, 5, 9), **d.projections(9, 4, 3, H=2, wo=True),
+             "q_norm": 1 + d.normal(4, size=0.3), "k_norm": 1 + d.normal(4, size=0.3)},
+            {"heads": 2, "causal": True, "qk-norm": "rms", "rope": 10000})
+
+
+@config(only=KEEP_HEADS)
+def qk_norm_length(d):
+    """Unit vectors and a scale of their own."""
+    return d.heads(2, 2, 3, 5, 6, 4, size=2.0), {"qk-norm": "l2", "temperature": 0.125}

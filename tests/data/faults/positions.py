@@ -1,4 +1,4 @@
-# positions.py: mistakes of the rotary embedding.
+# positions.py: mistakes of the rotary embedding, and of linear biases.
 import numpy as np
 
 from mistake import mistake
@@ -7,8 +7,8 @@ from mistake import mistake
 def rotating(a, q=None, k=None, **options):
     """q and k rotated with other options, or at other positions."""
     at = {"q": a.positions("q") if q is None else q, "k": a.positions("k") if k is None else k}
-    return a.but(q_rope=lambda st: a.rotated(st["q"], at["q"], **options),
-                 k_rope=lambda st: a.rotated(st["k"], at["k"], **options))
+    return a.but(q_rope=lambda st: a.rotated(a.unrotated("q", st), at["q"], **options),
+                 k_rope=lambda st: a.rotated(a.unrotated("k", st), at["k"], **options))
 
 
 def rope_mistake(fault):
@@ -21,8 +21,8 @@ def rope_mistake(fault):
 
 @rope_mistake("rope-missing")
 def rope_missing(a):
-    yield "", a.but(q_rope=lambda st: st["q"], k_rope=lambda st: st["k"])
-    yield "k", a.but(k_rope=lambda st: st["k"])
+    yield "", a.but(q_rope=lambda st: a.unrotated("q", st), k_rope=lambda st: a.unrotated("k", st))
+    yield "k", a.but(k_rope=lambda st: a.unrotated("k", st))
 
 
 @rope_mistake("rope-style")
@@ -77,3 +77,20 @@ def rope_on_v(a):
 def rope_twice(a):
     yield "", a.but(q_rope=lambda st: a.rotated(a.q_rope(st), a.positions("q")),
                     k_rope=lambda st: a.rotated(a.k_rope(st), a.positions("k")))
+
+
+@mistake("alibi-slope")
+def alibi_slope(a):
+    """The exponent counts heads from 0; one formula for every number of heads; no biases; added before the scale."""
+    if "alibi" not in a.settings:
+        return
+    distance, heads = np.abs(a.distance()).astype(float), np.arange(a.H)
+
+    def with_slopes(slopes):
+        return a.but(linear_bias=lambda: -np.asarray(slopes, float)[:, None, None] * distance)
+    yield "from-0", with_slopes(2.0 ** (-8 * heads / 2 ** int(np.log2(a.H))))
+    if a.H & (a.H - 1):
+        yield "one-formula", with_slopes(2.0 ** (-8 * (heads + 1) / a.H))
+    yield "none", with_slopes(0.0 * heads)
+    yield "sign", with_slopes(-a.slopes())
+    yield "before-scale", with_slopes(a.slopes() * a.factor())

@@ -119,3 +119,19 @@ def softcap_after_mask(a):
     yield "", a.but(capped=capped, masked=lambda st: st["capped"])
     # The same where the two stages were stored in the order in which they were made.
     yield "order", a.but(capped=capped, masked=hidden_first, attn=lambda st: a.softmax(st["capped"]))
+
+
+@mistake("sink-missing")
+def sink_missing(a):
+    """The sinks are left out, or are zeros."""
+    if "sinks" in a.given:
+        yield "", a.but(sinks=lambda: None)
+        yield "zero", a.but(sinks=lambda: np.zeros(a.H, a.arithmetic.dtype))
+
+
+@mistake("qk-norm-missing")
+def qk_norm_missing(a):
+    if "qk-norm" in a.settings:
+        yield "", a.but(q_norm=lambda st: st["q"], k_norm=lambda st: st["k"])
+        yield "k", a.but(k_norm=lambda st: st["k"])
+        yield "q", a.but(q_norm=lambda st: st["q"])

@@ -125,8 +125,52 @@ def masked_scores(x, hidden, added, fill):
     return Num(value.masked_fill(replaced, fill), error.masked_fill(replaced, 0.0))
 
 
-def softmax(x, empty, policy):
-    """Over the last axis. Each exponent errs by its own bound and by its distance from the maximum."""
+def alibi_biases(H, L, S, offset):
+    """-slope * distance, slopes as Press et al. write their recipe; offset (B,1,1,1)."""
+
+    def power_of_two(n):
+        start = 2 ** (-(2 ** -(math.log2(n) - 3)))
+        return [start * start ** i for i in range(n)]
+
+    def slopes(n):
+        if math.log2(n).is_integer():
+            return power_of_two(n)
+        closest = 2 ** math.floor(math.log2(n))
+        return power_of_two(closest) + slopes(2 * closest)[0::2][: n - closest]
+
+    distance = (torch.arange(L)[:, None] + offset - torch.arange(S)).abs()
+    return -torch.tensor(slopes(H), dtype=torch.float64).view(1, H, 1, 1) * distance
+
+
+def normalised(x, kind, eps, gain):
+    """The moments err by a few roundings each, and by what their terms err."""
+    value, error, D = x.value, x.error, x.value.shape[-1]
+    if kind == "rms":
+        y = value / (value.square().mean(-1, keepdim=True) + eps).sqrt()
+    elif kind == "layer":
+        y = torch.nn.functional.layer_norm(value, (D,), eps=eps)
+    else:
+        y = torch.nn.functional.normalize(value, dim=-1, eps=eps)
+    size = value.square().sum(-1, keepdim=True).sqrt()
+    if kind == "layer":
+        size = (value - value.mean(-1, keepdim=True)).square().sum(-1, keepdim=True).sqrt()
+    root = 1 if kind == "l2" else math.sqrt(D)
+    # Division by size/root; the mean and the mean square pass on every error of the row.
+    passed = (error + error.mean(-1, keepdim=True) + 2 * value.abs().amax(-1, keepdim=True)) * root / size
+    spread = y.abs() * (error.square().sum(-1, keepdim=True).sqrt() / size + D + 6)
+    return Num(y * gain, (passed + spread + 2 * y.abs()) * gain.abs())
+
+
+def softmax(x, empty, policy, sinks=None):
+    """Over the last axis. Each exponent errs by its own bound and by its distance from the maximum.
+
+    sinks (H): one more column, which is dropped; a query that sees no key gives it all of its weight.
+    """
+    if sinks is not None:
+        column = sinks.view(1, -1, 1, 1).expand(x.value.shape[:-1] + (1,))
+        x = Num(torch.cat([x.value, column], -1), torch.cat([x.error, column * 0], -1))
+        whole = softmax(x, torch.zeros_like(empty), "zero")
+        return whole.map(lambda t: t[..., :-1].masked_fill(empty, 0.0))
     distance = (x.value - x.value.amax(-1, keepdim=True)).abs()
     weight = torch.softmax(x.value, -1)
     weight = weight.masked_fill(empty, {"zero": 0, "nan": math.nan, "uniform": 1 / weight.shape[-1]}[policy])
@@ -177,6 +221,11 @@ def attention(given, s):
     (B, H, L, D), (G, new) = q.value.shape, k.value.shape[1:3]
     past = [given[n].reshape((B, G) + given[n].shape[-2:]) for n in ("past_k", "past_v") if n in given]
     P = past[0].shape[2] if past else 0
+    if "qk_norm" in s:
+        eps = s.get("norm_eps", 1e-12 if s["qk_norm"] == "l2" else 1e-6)
+        ones = torch.ones(D, dtype=torch.float64)
+        q, k = (normalised(t, s["qk_norm"], eps, given.get(n, ones)) for t, n in ((q, "q_norm"), (k, "k_norm")))
+        stages.update(q_norm=q, k_norm=k)
     if "rope_base" in s:
         at_q, at_k = positions_of(given, s, L, new, P)
         q, k = rotated(q, at_q, s), rotated(k, at_k, s)
@@ -193,11 +242,18 @@ def attention(given, s):
     if "softcap" in s:
         value = s["softcap"] * torch.tanh(x.value / s["softcap"])
         x = stages["capped"] = Num(value, x.error + 4 * value.abs())
-    hidden, added = visibility(given, s, B, H, L, k.value.shape[2], P)
-    if s.get("causal") or "window" in s or {"mask", "key_padding", "lengths"} & set(given):
+    S = k.value.shape[2]
+    hidden, added = visibility(given, s, B, H, L, S, P)
+    if s.get("alibi"):
+        offset = torch.full((B, 1, 1, 1), P)
+        if s.get("causal_align", "start") == "end":
+            offset = given.get("lengths", torch.full((B,), S)).view(B, 1, 1, 1) - L
+        biases = alibi_biases(H, L, S, offset)
+        added = biases if added is None else added + biases
+    if s.get("alibi") or s.get("causal") or "window" in s or {"mask", "key_padding", "lengths"} & set(given):
         x = stages["masked"] = masked_scores(x, hidden, added, s.get("fill", "-inf"))
     gone = hidden if added is None else hidden | added.isneginf()
-    x = stages["attn"] = softmax(x, gone.all(-1, keepdim=True), s.get("empty_rows", "zero"))
+    x = stages["attn"] = softmax(x, gone.all(-1, keepdim=True), s.get("empty_rows", "zero"), given.get("sinks"))
 
     heads = product(x, repeat_heads(v, H // G))
     heads.error.nan_to_num_(0.0)

@@ -54,6 +54,16 @@ TEST_CASE("pipeline: every stage of 400 configurations is PyTorch's, in float") 
   }
 }
 
+TEST_CASE("pipeline: sinks, ALiBi and normalised q and k are PyTorch's, in double and float") {
+  const auto cases = golden_cases("extras");
+  REQUIRE(cases.size() == 120);
+  for (const GoldenCase& golden : cases) {
+    INFO("case " << golden.name);
+    CHECK_NOTHROW(hold_to<double>(golden));
+    CHECK_NOTHROW(hold_to<float>(golden));
+  }
+}
+
 TEST_CASE("pipeline: out is the last stage, and without a hook the same bits") {
   for (const GoldenCase& golden : golden_cases("grid")) {
     INFO("case " << golden.name);

@@ -186,3 +186,21 @@ TEMPLATE_TEST_CASE("oracle: rotation of 1,2,3,4 at position 1, base 10000", "", 
     CHECK(off(captured<TestType>(inputs, settings)["scores"], {30}) == "");
   }
 }
+
+TEMPLATE_TEST_CASE("oracle: a sink of 0 takes its share of row 0 and stands for no value", "",
+                   float, double) {
+  Inputs inputs = two_queries();
+  inputs.sinks = array_of({1}, {0});
+  const auto run = captured<TestType>(inputs, {});
+  CHECK(off(first_row(run["attn"]), {0.3348808, 0.1651192, 0.3348808}) == "");
+  CHECK(off(first_row(run["out"]), {2.5046423, 3.3395231}) == "");
+}
+
+TEST_CASE(
+    "oracle: with a sink a query that sees no key gives it all its weight, whatever the policy") {
+  Inputs inputs = two_queries();
+  inputs.sinks = array_of({1}, {0});
+  inputs.mask = array_of({2, 3}, {0, 0, 0, 1, 1, 1}, DType::boolean);
+  const auto run = captured<double>(inputs, {.empty_rows = EmptyRows::uniform});
+  CHECK(off(first_row(run["attn"]), {0, 0, 0}) == "");
+}

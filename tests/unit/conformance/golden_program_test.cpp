@@ -52,6 +52,9 @@ Words input_flags(const Inputs& inputs, const Folder& folder) {
       {"--key-padding", &inputs.key_padding},
       {"--past-k", &inputs.past_k},
       {"--past-v", &inputs.past_v},
+      {"--sinks", &inputs.sinks},
+      {"--q-norm", &inputs.q_norm},
+      {"--k-norm", &inputs.k_norm},
       {"--position", &inputs.position}};
   Words words;
   for (const auto& [flag, input] : flags) {
@@ -90,6 +93,13 @@ Words score_flags(const Settings& s) {
   if (s.scale) add(words, {"--scale", *s.scale == 1 ? "none" : number(*s.scale)});
   if (s.temperature) add(words, {"--temperature", number(*s.temperature)});
   if (s.softcap) add(words, {"--softcap", number(*s.softcap)});
+  if (s.alibi) words.push_back("--alibi");
+  if (s.qk_norm) {
+    add(words, {"--qk-norm", *s.qk_norm == QkNorm::rms     ? "rms"
+                             : *s.qk_norm == QkNorm::layer ? "layer"
+                                                           : "l2"});
+  }
+  if (s.norm_eps) add(words, {"--norm-eps", number(*s.norm_eps)});
   if (s.rope_base) add(words, {"--rope", number(*s.rope_base)});
   if (s.rope_style == RopeStyle::interleaved) add(words, {"--rope-style", "interleaved"});
   if (s.rope_dim) add(words, {"--rope-dim", std::to_string(*s.rope_dim)});
@@ -144,7 +154,9 @@ void hold_program_to(const GoldenCase& golden, const std::string& compute) {
 
 TEST_CASE("program: the golden grid by flags, every stage dumped as PyTorch has it") {
   std::size_t held = 0;
-  for (const GoldenCase& golden : golden_cases("grid")) {
+  std::vector<GoldenCase> cases = golden_cases("grid");
+  for (GoldenCase& extra : golden_cases("extras")) cases.push_back(std::move(extra));
+  for (const GoldenCase& golden : cases) {
     // These two come with presets only and have no flag of their own.
     if (golden.settings.short_mask_hides || !golden.settings.window_shifts) continue;
     INFO("case " << golden.name);
@@ -154,5 +166,5 @@ TEST_CASE("program: the golden grid by flags, every stage dumped as PyTorch has 
       CHECK_NOTHROW(hold_program_to<float>(golden, "f32"));
     ++held;
   }
-  CHECK(held > 300);
+  CHECK(held > 400);
 }
