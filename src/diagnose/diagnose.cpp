@@ -35,7 +35,17 @@ std::size_t place_of(std::string_view stage) {
 
 /// Faults that fit any number, or any rounding: they say less than one that names the number.
 bool generic(const Fault& fault) {
-  return fault.id == "scale-other" || fault.id == "precision-f16" || fault.id == "precision-bf16";
+  constexpr std::string_view ids[] = {"scale-other", "precision-f16", "precision-bf16",
+                                      "bias-extra", "scores-shifted"};
+  return std::ranges::find(ids, fault.id) != std::end(ids);
+}
+
+/// Faults whose business NaN is, likeliest first.
+int place_among_nan_faults(const Fault& fault, bool nan_in_inputs) {
+  constexpr std::string_view ids[] = {"empty-rows-nan", "overflow-f16", "softmax-unstable",
+                                      "mask-fill-overflow", "nan-behind-mask"};
+  if (nan_in_inputs && fault.id == "nan-behind-mask") return -1;
+  return static_cast<int>(std::ranges::find(ids, fault.id) - std::begin(ids));
 }
 
 class Search {
@@ -113,7 +123,21 @@ class Search {
       if (!early_enough(candidate, target)) continue;
       if (auto one = attempt(target, {&candidate})) accepted.push_back(std::move(*one));
     }
-    return best(std::move(accepted));
+    accepted = best(std::move(accepted));
+    // NaN is like NaN, whatever else was done before: where there is nothing else, those come first
+    // that say where it is from.
+    if (nothing_but_nan(target)) {
+      const bool nan_in_inputs = faults::inputs_non_finite(case_.problem);
+      std::ranges::stable_sort(accepted, {}, [&](const Accepted& one) {
+        return place_among_nan_faults(*one.faults.front(), nan_in_inputs);
+      });
+    }
+    return accepted;
+  }
+
+  bool nothing_but_nan(const std::string& target) const {
+    return std::ranges::all_of(case_.got.at(target).value.elements(),
+                               [](double value) { return std::isnan(value); });
   }
 
   /// Two mistakes at once. The number of trials is bounded by the work that they make, not by the
