@@ -112,7 +112,7 @@ constexpr Fault faults_in_order[] = {
     {"precision-bf16", "q", "stages are rounded to bfloat16", faults::precision_bf16},
     {"bias-extra", "q", "a bias that was not given is added", faults::bias_extra},
     {"scores-shifted", "scores",
-     "all scores of a row are off by one number, which changes nothing after the softmax",
+     "all scores of a row are off by one number, which the softmax removes",
      faults::scores_shifted},
     {"dropout-active", "attn", "dropout is active", faults::dropout_active},
 };
