@@ -114,7 +114,9 @@ class Search {
 
   /// Could strike at the target or before it.
   bool early_enough(const Candidate& candidate, const std::string& target) const {
-    return place_of(candidate.fault->stage) <= place_of(target);
+    // Where the cap comes after the mask, capped shows what was done to the mask.
+    const std::string_view last = target == "capped" ? "masked" : target;
+    return place_of(candidate.fault->stage) <= place_of(last);
   }
 
   std::vector<Accepted> singles(const std::string& target) const {
@@ -223,6 +225,20 @@ class Search {
                        .explains = first.explains};
       fault.message = first.variants[n]->message;
       fault.fix = first.variants[n]->fix;
+      // One of a pair may have been found before, alone or with another.
+      const auto before = std::ranges::find_if(found, [&](const FoundFault& other) {
+        return other.id == fault.id && other.message.starts_with(fault.message);
+      });
+      if (before != found.end()) {
+        for (const std::string& stage : fault.explains) {
+          if (std::ranges::find(before->explains, stage) == before->explains.end())
+            before->explains.push_back(stage);
+        }
+        continue;
+      }
+      if (first.faults.size() == 2)
+        fault.message += "; together with " + std::string(first.faults[1 - n]->id) +
+                         ": neither alone makes these numbers";
       for (std::size_t other = 1; other < accepted.size() && first.faults.size() == 1; ++other) {
         const std::string id(accepted[other].faults.front()->id);
         if (id != fault.id && std::ranges::find(fault.ties, id) == fault.ties.end())

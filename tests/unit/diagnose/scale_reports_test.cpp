@@ -38,6 +38,7 @@ TEST_CASE("reports: no scale and no output projection, which only both together 
   const Diagnosis both =
       diagnosis(inputs, {}, "out", array_of({2, 2}, {1.420512, 1.57521, 0.329735, 0.775623}));
   CHECK(found(both) == Words{"scale-missing", "out-proj-missing"});
+  CHECK(says(both, "together with out-proj-missing: neither alone makes these numbers"));
 }
 
 TEST_CASE("reports: the root of the model's width in place of a head's (R012)") {
