@@ -9,6 +9,7 @@
 #include "qkv/attention/split_heads.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
+#include "shape_notes.hpp"
 
 namespace qkv {
 
@@ -109,6 +110,7 @@ Problem<T> make_problem(const Inputs& inputs, const Settings& settings) {
 
   const WeightOrders orders = find_weight_orders(inputs, settings);
   if (!orders.note.empty()) problem.notes.push_back(orders.note);
+  for (std::string& note : shape_notes(inputs, sizes)) problem.notes.push_back(std::move(note));
   if (sizes.projects) {
     problem.x = as_rank<T, 3>(with_batch(inputs.x->array, sizes.has_batch));
     if (inputs.context)

@@ -64,6 +64,12 @@ class SizeFinder {
   /// k's last axis against q's: D, or G·D where heads are merged.
   void head_width(std::size_t axis, std::size_t got, std::size_t length_axis);
   void key_count(std::size_t length_axis);
+  /// Where q, k and v are equal parts of a fused width that grouped heads do not divide so.
+  std::string thirds_hint(std::size_t axis) const;
+  /// Where k has the axes of q the other way round.
+  std::string reversed_hint() const;
+  /// Where the keys are as many times too many as there are query heads to a key/value head.
+  std::string repeated_hint(std::size_t length_axis) const;
 
   // size_finder.cpp
   void complain(std::string what, std::string where, std::string expected, std::string got,

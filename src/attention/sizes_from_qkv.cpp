@@ -99,6 +99,8 @@ void SizeFinder::head_width(std::size_t axis, std::size_t got, std::size_t lengt
   if (got == wanted) return;
   const Shape& k = shape_of(in_.k);
   std::string hint = axis < 3 ? grouped_hint(got) : std::string();
+  if (hint.empty() && axis < 3) hint = thirds_hint(axis);
+  if (hint.empty()) hint = reversed_hint();
   if (hint.empty() && k[length_axis] == wanted) {
     hint = "axes " + std::to_string(length_axis) + " and " + std::to_string(axis) + " of " +
            in_.k->where + " look exchanged: is it already transposed?";
@@ -108,13 +110,43 @@ void SizeFinder::head_width(std::size_t axis, std::size_t got, std::size_t lengt
            std::to_string(got) + " in " + shape_text(k), hint);
 }
 
+std::string SizeFinder::thirds_hint(std::size_t axis) const {
+  const std::size_t width = shape_of(in_.q)[axis], H = sizes_.H, G = sizes_.G;
+  const bool equal = shape_of(in_.k)[axis] == width && shape_of(in_.v)[axis] == width;
+  if (!equal || G == H || 3 * width % (H + 2 * G) != 0) return {};
+  const std::size_t D = 3 * width / (H + 2 * G);
+  const std::string kv = std::to_string(G * D);
+  return "q, k and v look like equal thirds of a fused width of " + std::to_string(3 * width) +
+         ": with " + std::to_string(H) + " heads and " + std::to_string(G) +
+         " key/value heads the widths are " + std::to_string(H * D) + ", " + kv + " and " + kv;
+}
+
+std::string SizeFinder::reversed_hint() const {
+  const Shape &q = shape_of(in_.q), &k = shape_of(in_.k);
+  if (q.size() < 3 || k.front() != q.back() || k.back() != q.front()) return {};
+  return "all axes of " + in_.k->where + " look reversed: give it as " +
+         shape_text({k.rbegin(), k.rend()}) + "; q·kᵀ exchanges the last two axes only";
+}
+
+std::string SizeFinder::repeated_hint(std::size_t length_axis) const {
+  const std::size_t keys = shape_of(in_.k)[length_axis], values = shape_of(in_.v)[length_axis];
+  const bool by_group =
+      values > 0 && sizes_.G > 0 && sizes_.H > sizes_.G && keys * sizes_.G == values * sizes_.H;
+  if (!by_group) return {};
+  return in_.k->where + " looks repeated along axis " + std::to_string(length_axis) +
+         ", the positions: heads need not be repeated, query head h reads key/value head h / " +
+         std::to_string(sizes_.H / sizes_.G);
+}
+
 void SizeFinder::key_count(std::size_t length_axis) {
   const std::size_t keys = shape_of(in_.k)[length_axis], values = shape_of(in_.v)[length_axis];
   if (keys == values) return;
+  const std::string repeated = repeated_hint(length_axis);
   complain("keys and values differ in number", axis_of(in_.v, length_axis, "S"),
            std::to_string(keys) + " as in " + origin(in_.k),
            std::to_string(values) + " in " + shape_text(shape_of(in_.v)),
-           "each key needs its value: attn (L,S) is multiplied with v (S,Dv)");
+           repeated.empty() ? "each key needs its value: attn (L,S) is multiplied with v (S,Dv)"
+                            : repeated);
 }
 
 }  // namespace qkv

@@ -1,9 +1,10 @@
-// mask.polarity: the mask hides neither nearly everything nor the diagonal.
+// mask.polarity: the mask hides neither nearly everything, nor the diagonal, nor real tokens.
 #include <cmath>
 #include <optional>
 #include <string>
 
 #include "checks.hpp"
+#include "padding_by_sum.hpp"
 #include "qkv/base/text.hpp"
 #include "rows.hpp"
 
@@ -110,6 +111,7 @@ std::string where_of(const Inputs* inputs, const std::optional<NamedArray> Input
 /// Share of the keys that the mask alone hides, and of its diagonal where it is square. The same
 /// for the key padding.
 ///
+/// edge    padding that hides tokens of which some are not zero, and all sum to 0: a warning
 /// edge    a square mask that keeps the diagonal may hide nearly everything else: a narrow window
 template <class T>
 CheckResult mask_polarity(const Evidence<T>& evidence) {
@@ -137,6 +139,7 @@ CheckResult mask_polarity(const Evidence<T>& evidence) {
     consider(judge(count_hidden(visibility.padded, is_one),
                    where_of(evidence.inputs, &Inputs::key_padding, "key padding"),
                    hint_for(evidence.settings.padding_true, "--padding-true")));
+    if (auto found = padding_by_sum(evidence)) consider(std::move(*found));
   }
   return worst ? *worst : skipped("mask", "no mask and no key padding given");
 }

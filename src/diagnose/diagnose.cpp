@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <set>
 
+#include "diagnose/fault_kinds.hpp"
 #include "diagnose/faults.hpp"
 #include "diagnose/try_out.hpp"
 #include "qkv/diagnose/fault.hpp"
@@ -13,13 +15,15 @@ namespace qkv {
 
 namespace {
 
-/// A mistake that turned a differing stage into a matching one and broke none that matched.
+/// A mistake, or two, that turned a differing stage into a matching one and broke none that
+/// matched.
 struct Accepted {
   std::vector<const Fault*> faults;  ///< one, or two where no single one explains the stage
   std::vector<const Variant*> variants;
   std::vector<std::string> explains;
-  double residual = 0;  ///< in units of what rounding may do
-  double left = 0;      ///< greatest absolute difference over the explained stages
+  double residual = 0;   ///< in units of what rounding may do
+  double left = 0;       ///< greatest absolute difference over the explained stages
+  bool refuted = false;  ///< it changes a stage besides that is not so in the user's tensors
 };
 
 struct Candidate {
@@ -31,11 +35,6 @@ std::size_t place_of(std::string_view stage) {
   const auto stages = stage_list();
   const auto found = std::ranges::find(stages, stage, &StageInfo::id);
   return static_cast<std::size_t>(found - stages.begin());
-}
-
-/// Faults that fit any number, or any rounding: they say less than one that names the number.
-bool generic(const Fault& fault) {
-  return fault.id == "scale-other" || fault.id == "precision-f16" || fault.id == "precision-bf16";
 }
 
 class Search {
@@ -58,7 +57,12 @@ class Search {
       const std::string& target = differing_[n];
       if (explained.contains(target)) continue;
       std::vector<Accepted> accepted = singles(target);
-      if (accepted.empty()) accepted = pairs(target);
+      if (accepted.empty()) {
+        const auto left =
+            std::count_if(differing_.begin() + static_cast<std::ptrdiff_t>(n), differing_.end(),
+                          [&](const std::string& stage) { return !explained.contains(stage); });
+        accepted = pairs(target, static_cast<std::size_t>(left));
+      }
       if (on_progress_)
         on_progress_(static_cast<double>(n + 1) / static_cast<double>(differing_.size()));
       if (accepted.empty()) continue;
@@ -89,6 +93,7 @@ class Search {
       if (!matches && std::ranges::find(must_match, finding.id) != must_match.end())
         return std::nullopt;
       reached = reached || finding.id == target;
+      accepted.refuted = accepted.refuted || (!matches && changes(alteration, finding.id));
       if (!matches || std::ranges::find(differing_, finding.id) == differing_.end()) continue;
       accepted.explains.push_back(finding.id);
       accepted.residual = std::max(accepted.residual, finding.residual);
@@ -102,9 +107,16 @@ class Search {
     return accepted;
   }
 
+  static bool changes(const Alteration& alteration, const std::string& stage) {
+    return std::ranges::any_of(alteration.edits, [&](const auto& e) { return e.stage == stage; }) ||
+           std::ranges::any_of(alteration.moves, [&](const auto& m) { return m.stage == stage; });
+  }
+
   /// Could strike at the target or before it.
   bool early_enough(const Candidate& candidate, const std::string& target) const {
-    return place_of(candidate.fault->stage) <= place_of(target);
+    // Where the cap comes after the mask, capped shows what was done to the mask.
+    const std::string_view last = target == "capped" ? "masked" : target;
+    return place_of(candidate.fault->stage) <= place_of(last);
   }
 
   std::vector<Accepted> singles(const std::string& target) const {
@@ -113,32 +125,86 @@ class Search {
       if (!early_enough(candidate, target)) continue;
       if (auto one = attempt(target, {&candidate})) accepted.push_back(std::move(*one));
     }
-    return best(std::move(accepted));
+    accepted = best(std::move(accepted));
+    // NaN is like NaN, whatever else was done before: where there is nothing else, those come first
+    // that say where it is from.
+    if (nothing_but_nan(target)) {
+      const bool nan_in_inputs = faults::inputs_non_finite(case_.problem);
+      std::ranges::stable_sort(accepted, {}, [&](const Accepted& one) {
+        return place_among_nan_faults(*one.faults.front(), nan_in_inputs);
+      });
+    }
+    return accepted;
   }
 
-  /// Two mistakes at once. The number of trials is bounded by the work that they make, not by the
-  /// clock, so that the same input gives the same answer.
-  std::vector<Accepted> pairs(const std::string& target) const {
+  bool nothing_but_nan(const std::string& target) const {
+    return std::ranges::all_of(case_.got.at(target).value.elements(),
+                               [](double value) { return std::isnan(value); });
+  }
+
+  /// Two mistakes at once: the first two that explain all of the `left` stages that still differ,
+  /// else those that explain most. The number of trials is bounded by the work that they make, not
+  /// by the clock, so that the same input gives the same answer.
+  std::vector<Accepted> pairs(const std::string& target, std::size_t left) {
     const Sizes& sizes = case_.problem.sizes;
     const double work = static_cast<double>(sizes.B * sizes.H * sizes.L * sizes.S) *
                             static_cast<double>(sizes.D + sizes.Dv + 100) +
                         1e5;
     constexpr double most_work = 1e10;
     auto trials = static_cast<std::size_t>(most_work / work);
+    std::vector<Accepted> most;
+    const auto explains_all = [&](const Candidate& first, const Candidate& second) {
+      auto two = attempt(target, {&first, &second});
+      if (two && (most.empty() || two->explains.size() > most.front().explains.size()))
+        most = {std::move(*two)};
+      return !most.empty() && most.front().explains.size() == left;
+    };
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
       for (std::size_t j = i + 1; j < candidates_.size(); ++j) {
         const Candidate &first = candidates_[i], &second = candidates_[j];
         if (first.fault == second.fault || generic(*first.fault) || generic(*second.fault))
           continue;
         if (!early_enough(first, target) || !early_enough(second, target)) continue;
-        if (trials-- == 0) return {};
-        if (auto two = attempt(target, {&first, &second})) return {std::move(*two)};
+        if (trials-- == 0) return most;
+        if (explains_all(first, second)) return most;
       }
     }
-    return {};
+    for (const Candidate& first : candidates_) {
+      if (generic(*first.fault) || !early_enough(first, target)) continue;
+      constexpr std::size_t cost_of_fitting = 100;  // in trials
+      if (trials < cost_of_fitting) return most;
+      const std::vector<const Candidate*> fitted = fitted_after(first);
+      trials -= fitted.empty() ? 0 : cost_of_fitting;
+      for (const Candidate* second : fitted) {
+        if (!early_enough(*second, target)) continue;
+        if (trials-- == 0) return most;
+        if (explains_all(first, *second)) return most;
+      }
+    }
+    return most;
   }
 
-  /// Those that explain most, in the order of the list; generic ones only where no other is left.
+  /// Mistakes whose number is fitted to a problem that the first mistake has changed already; none
+  /// where it changes steps too.
+  std::vector<const Candidate*> fitted_after(const Candidate& first) {
+    const Alteration alteration = altered({&first});
+    if (!alteration.edits.empty() || !alteration.moves.empty() || !alteration.shown.empty())
+      return {};
+    Case changed = case_;
+    changed.problem = alteration.problem;
+    std::vector<const Candidate*> made;
+    for (const Fault& fault : fault_list()) {
+      if (!fits_a_number(fault) || &fault == first.fault) continue;
+      for (Variant& variant : fault.variants(changed)) {
+        fitted_.push_back({&fault, std::move(variant)});
+        made.push_back(&fitted_.back());
+      }
+    }
+    return made;
+  }
+
+  /// Those that explain most, in the order of the list, refuted ones last; generic ones only where
+  /// no other is left.
   static std::vector<Accepted> best(std::vector<Accepted> accepted) {
     const auto specific = [](const Accepted& one) { return !generic(*one.faults.front()); };
     if (std::ranges::any_of(accepted, specific))
@@ -146,6 +212,7 @@ class Search {
     std::size_t most = 0;
     for (const Accepted& one : accepted) most = std::max(most, one.explains.size());
     std::erase_if(accepted, [&](const Accepted& one) { return one.explains.size() < most; });
+    std::ranges::stable_partition(accepted, [](const Accepted& one) { return !one.refuted; });
     return accepted;
   }
 
@@ -158,6 +225,20 @@ class Search {
                        .explains = first.explains};
       fault.message = first.variants[n]->message;
       fault.fix = first.variants[n]->fix;
+      // One of a pair may have been found before, alone or with another.
+      const auto before = std::ranges::find_if(found, [&](const FoundFault& other) {
+        return other.id == fault.id && other.message.starts_with(fault.message);
+      });
+      if (before != found.end()) {
+        for (const std::string& stage : fault.explains) {
+          if (std::ranges::find(before->explains, stage) == before->explains.end())
+            before->explains.push_back(stage);
+        }
+        continue;
+      }
+      if (first.faults.size() == 2)
+        fault.message += "; together with " + std::string(first.faults[1 - n]->id) +
+                         ": neither alone makes these numbers";
       for (std::size_t other = 1; other < accepted.size() && first.faults.size() == 1; ++other) {
         const std::string id(accepted[other].faults.front()->id);
         if (id != fault.id && std::ranges::find(fault.ties, id) == fault.ties.end())
@@ -172,6 +253,7 @@ class Search {
   const Allowed allowed_ = allowed_by_rounding(case_);
   std::vector<std::string> matching_, differing_;
   std::vector<Candidate> candidates_;
+  std::deque<Candidate> fitted_;  ///< found while looking for pairs; accepted ones point here
 };
 
 }  // namespace

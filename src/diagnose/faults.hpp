@@ -27,6 +27,7 @@ std::vector<Variant> mask_inverted(const Case& the_case);
 std::vector<Variant> mask_after_softmax(const Case& the_case);
 std::vector<Variant> mask_multiplied(const Case& the_case);
 std::vector<Variant> mask_bool_added(const Case& the_case);
+std::vector<Variant> mask_scaled(const Case& the_case);
 std::vector<Variant> mask_fill_small(const Case& the_case);
 std::vector<Variant> mask_fill_overflow(const Case& the_case);
 std::vector<Variant> mask_transposed(const Case& the_case);
@@ -45,6 +46,7 @@ std::vector<Variant> empty_rows_unmasked(const Case& the_case);
 std::vector<Variant> weight_transposed(const Case& the_case);
 std::vector<Variant> bias_missing(const Case& the_case);
 std::vector<Variant> bias_swapped(const Case& the_case);
+std::vector<Variant> bias_extra(const Case& the_case);
 std::vector<Variant> qkv_shared(const Case& the_case);
 std::vector<Variant> fused_qkv_order(const Case& the_case);
 std::vector<Variant> v_not_projected(const Case& the_case);
@@ -80,7 +82,11 @@ std::vector<Variant> overflow_f16(const Case& the_case);
 std::vector<Variant> nan_behind_mask(const Case& the_case);
 std::vector<Variant> precision_f16(const Case& the_case);
 std::vector<Variant> precision_bf16(const Case& the_case);
+std::vector<Variant> scores_shifted(const Case& the_case);
 std::vector<Variant> dropout_active(const Case& the_case);
+
+/// True where x, the context, k, v or the cache hold a NaN or an infinity.
+bool inputs_non_finite(const Problem<double>& problem);
 
 /// NaN in v at keys that every query has hidden, which reaches heads and out as 0*NaN: no departure
 /// from the formula, but hardly what was meant.

@@ -23,12 +23,6 @@ bool has_non_finite(const Tensor<double, Rank>& x) {
   return std::ranges::any_of(x.elements(), [](double value) { return !std::isfinite(value); });
 }
 
-bool inputs_non_finite(const Problem<double>& problem) {
-  return has_non_finite(problem.x) || has_non_finite(problem.context) ||
-         has_non_finite(problem.k) || has_non_finite(problem.v) || has_non_finite(problem.past_k) ||
-         has_non_finite(problem.past_v);
-}
-
 /// Where NaN in v meets the queries.
 struct Leak {
   std::size_t queries = 0;          ///< for which every NaN in v is at a hidden key
@@ -182,6 +176,12 @@ Variant never_written(const Case& the_case) {
 }
 
 }  // namespace
+
+bool inputs_non_finite(const Problem<double>& problem) {
+  return has_non_finite(problem.x) || has_non_finite(problem.context) ||
+         has_non_finite(problem.k) || has_non_finite(problem.v) || has_non_finite(problem.past_k) ||
+         has_non_finite(problem.past_v);
+}
 
 std::vector<Variant> nan_behind_mask(const Case& the_case) {
   const Problem<double>& problem = the_case.problem;

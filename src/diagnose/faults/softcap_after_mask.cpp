@@ -30,32 +30,43 @@ std::vector<Variant> softcap_after_mask(const Case& the_case) {
                               " and take part in the softmax";
   const std::string fix = "cap first, then hide: mask(" + cap + "·tanh(scaled/" + cap + "))";
 
-  // The last tensor before the softmax goes by the name of masked, or by that of capped. A query
+  // The last tensor before the softmax goes by the name of masked, of capped, or of both. A query
   // that sees no key has equal logits then, and equal weights unless a guard clears its row.
   const auto capped_last = [](const Held& held, const Tensor<double, 4>&) {
     return masked_then_capped(held);
   };
+  const auto from_capped = [](const Held& held, const auto&) {
+    return softmax_over(held.at("capped"), over_keys);
+  };
+  const auto from_logits = [](const Held& held, const auto&) {
+    return softmax_over(held.logits(), over_keys);
+  };
+  const bool shows_capped = the_case.got.contains("capped");
   std::vector<Variant> variants;
-  variants.push_back({[=](Alteration& alteration) {
-                        alteration.edit("masked", capped_last);
-                        alteration.edit("attn", [](const Held& held, const auto&) {
-                          return softmax_over(held.logits(), over_keys);
-                        });
-                      },
-                      message, fix});
-  if (hides_all_together(problem.visibility, over_keys)) {
-    variants.push_back(
-        {[=](Alteration& alteration) { alteration.edit("masked", capped_last); }, message, fix});
+  // Another mistake, made before, may leave queries without a key where the right rules do not.
+  for (const bool guarded : {false, true}) {
+    variants.push_back({[=](Alteration& alteration) {
+                          alteration.edit("masked", capped_last);
+                          if (!guarded) alteration.edit("attn", from_logits);
+                        },
+                        message, fix});
+    if (!shows_capped) continue;
+    variants.push_back({[=](Alteration& alteration) {
+                          alteration.edit("capped", capped_last);
+                          alteration.edit("masked", [](const Held& held, const auto&) {
+                            return held.at("capped");
+                          });
+                          if (!guarded) alteration.edit("attn", from_capped);
+                        },
+                        message, fix});
   }
-  if (the_case.got.contains("capped")) {
+  if (shows_capped) {
     variants.push_back({[=](Alteration& alteration) {
                           alteration.edit("capped", capped_last);
                           alteration.edit("masked", [](const Held& held, const auto&) {
                             return masked_only(held);
                           });
-                          alteration.edit("attn", [](const Held& held, const auto&) {
-                            return softmax_over(held.at("capped"), over_keys);
-                          });
+                          alteration.edit("attn", from_capped);
                         },
                         message, fix});
   }

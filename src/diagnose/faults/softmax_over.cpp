@@ -40,12 +40,15 @@ std::size_t count_slices(const std::array<std::size_t, 4>& sizes, const Axes& ax
 
 }  // namespace
 
-Tensor<double, 4> softmax_over(const Tensor<double, 4>& x, const Axes& axes) {
+Tensor<double, 4> softmax_over(const Tensor<double, 4>& x, const Axes& axes, double of_nothing) {
   const std::size_t slices = count_slices(x.sizes(), axes);
-  std::vector<double> greatest(slices, -std::numeric_limits<double>::infinity()), sum(slices, 0);
+  constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+  std::vector<double> greatest(slices, minus_infinity), sum(slices, 0);
+  std::vector<bool> holds_any(slices, false);
   auto y = Tensor<double, 4>::make(x.sizes());
   const double* from = x.data();
   for_each_in_slices(x.sizes(), axes, [&](auto, auto, auto, auto, std::size_t slice) {
+    holds_any[slice] = holds_any[slice] || *from != minus_infinity;
     greatest[slice] = std::max(greatest[slice], *from++);
   });
   from = x.data();
@@ -55,8 +58,10 @@ Tensor<double, 4> softmax_over(const Tensor<double, 4>& x, const Axes& axes) {
     sum[slice] += *to++;
   });
   to = y.data();
-  for_each_in_slices(x.sizes(), axes,
-                     [&](auto, auto, auto, auto, std::size_t slice) { *to++ /= sum[slice]; });
+  for_each_in_slices(x.sizes(), axes, [&](auto, auto, auto, auto, std::size_t slice) {
+    *to = holds_any[slice] ? *to / sum[slice] : of_nothing;
+    ++to;
+  });
   return y;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 
 #include "qkv/attention/visibility.hpp"
 #include "qkv/tensor/tensor.hpp"
@@ -15,8 +16,9 @@ inline constexpr Axes over_keys = {false, false, false, true};
 
 /// y = exp(x - m) / sum exp(x - m), greatest m and sum over all elements that differ in `axes` only
 ///
-/// edge    elements that are all -Inf together give NaN, as (-Inf) - (-Inf) does
-Tensor<double, 4> softmax_over(const Tensor<double, 4>& x, const Axes& axes);
+/// edge    elements that are all -Inf together give `of_nothing`: NaN, as (-Inf) - (-Inf) does
+Tensor<double, 4> softmax_over(const Tensor<double, 4>& x, const Axes& axes,
+                               double of_nothing = std::numeric_limits<double>::quiet_NaN());
 
 /// True where some softmax over these axes would see hidden scores only.
 bool hides_all_together(const Visibility<double>& visibility, const Axes& axes);

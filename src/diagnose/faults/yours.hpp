@@ -14,4 +14,7 @@ std::string yours(const Case& the_case, const std::string& stage);
 /// True where the user gave one of the stages after this one.
 bool gave_later(const Case& the_case, const std::string& stage);
 
+/// The first stage after this one that the user gave, "" for none.
+std::string first_after(const Case& the_case, const std::string& stage);
+
 }  // namespace qkv::faults

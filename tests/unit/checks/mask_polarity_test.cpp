@@ -103,3 +103,23 @@ TEST_CASE("mask.polarity: key padding where B = S has no diagonal") {
 TEST_CASE("mask.polarity: no mask is a skip") {
   CHECK(rich_case<float>().run("mask.polarity").status == Status::skip);
 }
+
+TEST_CASE("mask.polarity: padding found by the sum of a token hides a real one (R053)") {
+  const auto with = [](const std::vector<int>& padded) {
+    Case<double> made;
+    made.size(1, 1, 1, 3, 3, 2, 2);
+    made.evidence.eps = 1e-7;
+    made.evidence.x = tensor<double, 3>({1, 3, 2}, {1, -1, 2, 1, 0, 0});
+    made.visibility.padded = Tensor<std::uint8_t, 2>::make({1, 3});
+    for (std::size_t n = 0; n < 3; ++n)
+      made.visibility.padded.data()[n] = static_cast<std::uint8_t>(padded[n]);
+    return made.run("mask.polarity");
+  };
+  const CheckResult by_sum = with({1, 0, 1});
+  CHECK(by_sum.status == Status::warn);
+  CHECK(contains(by_sum.message, "hides x[0], whose channels sum to 0 though they are not 0"));
+  CHECK(by_sum.at == std::vector<std::size_t>{0});
+  CHECK(with({0, 0, 1}).status == Status::pass);
+  // Padding that some other token of sum 0 is not part of was not found so.
+  CHECK(with({1, 0, 0}).status == Status::pass);
+}

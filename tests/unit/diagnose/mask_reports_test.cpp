@@ -4,44 +4,12 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "qkv/diagnose/diagnose.hpp"
-#include "support/arrays.hpp"
+#include "reports.hpp"
 
 using namespace qkv;
 using namespace qkv::test;
 
 namespace {
-
-using Numbers = std::vector<double>;
-
-/// L = 2, S = 3, D = 4, Dv = 2.
-Inputs two_queries() {
-  Inputs inputs;
-  inputs.q = array_of({2, 4}, {1, 0, 2, 0, 0, 1, 0, -1});
-  inputs.k = array_of({3, 4}, {1, 1, 0, 0, 0, 2, 1, 0, 1, 0, 1, 1});
-  inputs.v = array_of({3, 2}, {1, 0, 0, 1, 2, 2});
-  return inputs;
-}
-
-/// L = S = 3, D = 2, and V the identity, so that out is attn.
-Inputs three_queries() {
-  Inputs inputs;
-  inputs.q = array_of({3, 2}, {2, 0, 0, 1, 1, 1});
-  inputs.k = array_of({3, 2}, {1, 0, 0, 2, 1, -1});
-  inputs.v = array_of({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
-  return inputs;
-}
-
-NamedArray keep(const Shape& shape, const Numbers& numbers) {
-  return array_of(shape, numbers, DType::boolean);
-}
-
-Diagnosis diagnosis(const Inputs& inputs, const Settings& settings, const std::string& stage,
-                    const NamedArray& got, double eps = 2e-4) {
-  Case the_case = make_case(inputs, settings, {{stage, got}});
-  the_case.eps = eps;  // six decimals of weights down to 0.01, unless the numbers are exact
-  return diagnose(the_case);
-}
 
 /// The fault named first for the weights of a report, "" for none.
 std::string verdict(const Inputs& inputs, const Settings& settings, const Numbers& attn) {
