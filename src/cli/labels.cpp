@@ -1,6 +1,8 @@
 // Labels: read, and fitted to the axes.
 #include "cli/labels.hpp"
 
+#include <algorithm>
+#include <algorithm>
 #include <string_view>
 
 #include "qkv/base/error.hpp"
@@ -40,6 +42,10 @@ std::vector<std::vector<std::string>> tokens_of(const Json& document, const std:
     if (row.kind() != Json::Kind::array) not_tokens(where, "lists and something else");
     batch.push_back(texts_of(row, where));
   }
+  // A padded batch: shorter texts end in nothing.
+  std::size_t longest = 0;
+  for (const auto& row : batch) longest = std::max(longest, row.size());
+  for (auto& row : batch) row.resize(longest);
   return batch;
 }
 

@@ -11,8 +11,8 @@ namespace qkv::cli {
 /// Tokens from a file: a line each, or the member "tokens" of a JSON object, which is a list of
 /// texts, or a list of such lists, one for each row of a batch.
 struct Tokens {
-  std::string file;  ///< as the user wrote it, "-" for standard input
-  std::vector<std::vector<std::string>> batch;
+  std::string file;                             ///< as the user wrote it, "-" for standard input
+  std::vector<std::vector<std::string>> batch;  ///< one at least, all as long as the longest
 };
 
 /// edge    a line may end in CR LF; a last line without an end counts, an empty one at the end does
