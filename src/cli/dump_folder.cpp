@@ -80,7 +80,8 @@ std::string value_text(const Json& value) {
     case Json::Kind::boolean:
       return value.flag() ? "true" : "false";
     case Json::Kind::number:
-      return number_text(value.number());
+      return std::floor(value.number()) == value.number() ? number_text(value.number())
+                                                          : short_number(value.number());
     case Json::Kind::text:
       return value.text();
     default:

@@ -2,7 +2,6 @@
 #include "cli/labels.hpp"
 
 #include <algorithm>
-#include <algorithm>
 #include <string_view>
 
 #include "qkv/base/error.hpp"

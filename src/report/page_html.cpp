@@ -69,6 +69,7 @@ Json stage_data(const PageStage& stage) {
       .add("high", map.scale.high)
       .add("kind", doubles ? "f64" : "f32")
       .add("labels", labels_json(stage.labels))
+      .add("panelsOfRow", stage.panels_of_row)
       .add("panels", std::move(panels));
 }
 
@@ -158,9 +159,8 @@ class Html {
   std::string navigation() const {
     std::size_t batch = 1;
     for (const PageStage& stage : page_.stages) batch = std::max(batch, stage.batch_shown);
-    if (page_.stages.size() < 2 && batch < 2) return "";
     std::string html = "<nav><div>";
-    for (std::size_t n = 0; n < page_.stages.size(); ++n) {
+    for (std::size_t n = 0; n < page_.stages.size() && page_.stages.size() > 1; ++n) {
       std::vector<CheckResult> checks;
       for (const CheckResult* check : beside_[n]) checks.push_back(*check);
       const Status status = worst_status(checks);
@@ -169,6 +169,9 @@ class Html {
                           bad ? fmt::format(" class=\"{}\"", name(status)) : "",
                           markup(page_.stages[n].row.id));
     }
+    html +=
+        "<label>end the scale at a tenth, a hundredth ... <input id=\"share\" "
+        "type=\"range\" min=\"0\" max=\"3\" step=\"0.1\" value=\"0\"></label>";
     if (batch > 1) {
       html += "<label>batch row <select id=\"batch\">";
       for (std::size_t b = 0; b < batch; ++b) html += fmt::format("<option>{}</option>", b);
@@ -228,10 +231,15 @@ class Html {
       constexpr int count = 16;
       for (int n = 0; n <= count; ++n)
         stops += (n > 0 ? "," : "") + hex(colours.at(static_cast<double>(n) / count));
+      const double from = map.scale.diverging() ? 0 : map.scale.low;
+      const auto end = [from](double value) {
+        return fmt::format("<span data-end=\"{}\" data-from=\"{}\">{}</span>", number_text(value),
+                           number_text(from), short_number(value));
+      };
       html += fmt::format(
           "<span>{}<span class=\"bar\" style=\"background:linear-gradient(to right,{})\"></span>"
           "{}</span>",
-          short_number(map.scale.low), stops, short_number(map.scale.high));
+          end(map.scale.low), stops, end(map.scale.high));
     }
     for (const KindText& kind : kinds_text(map)) {
       const bool hidden = kind.kind == CellKind::hidden;

@@ -28,11 +28,18 @@ function exact(value, kind) {
   return String(Number(value.toPrecision(9)));
 }
 
+/* What the slider makes of a scale's ends: small cells are seen beside one that is great. */
+let share = 1;
+
+/* From zero where the scale goes both ways, else from its low end. */
+const nearer = (end, from) => from + (end - from) * share;
+
 function position(value, stage) {
-  const low = stage.low, high = stage.high;
+  const from = stage.low < 0 && stage.high > 0 ? 0 : stage.low;
+  const low = nearer(stage.low, from), high = nearer(stage.high, from);
   if (value <= low) return 0;
   if (value >= high) return 1;
-  if (low < 0 && high > 0) return value < 0 ? 0.5 - value / low / 2 : 0.5 + value / high / 2;
+  if (stage.low < 0 && stage.high > 0) return value < 0 ? 0.5 - value / low / 2 : 0.5 + value / high / 2;
   return (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 
@@ -83,10 +90,11 @@ class Panel {
 
   /* Sizes in CSS pixels; labels only where the cells have room for them. */
   measure() {
-    const {rows, columns, panels} = this.stage;
-    const side = Math.max(rows, columns), few = panels.length <= 4;
-    const most = panels.length === 1 ? 520 : few ? 330 : 250;
-    this.cell = Math.max(1, Math.min(few ? 46 : 28, Math.floor(most / side)));
+    const {rows, columns} = this.stage;
+    const side = Math.max(rows, columns), few = this.stage.panelsOfRow <= 4;
+    const most = this.stage.panelsOfRow === 1 ? 520 : few ? 330 : 250;
+    const fits = Math.round(Math.min(most / columns, 1.5 * most / rows));
+    this.cell = Math.max(1, Math.min(few ? 46 : 28, fits));
     if (side <= 40 && (this.rowLabels.length || this.columnLabels.length))
       this.cell = Math.max(this.cell, 14);
     const context = this.canvas.getContext("2d");
@@ -233,6 +241,15 @@ const panels = Array.from(document.querySelectorAll("canvas"), canvas => new Pan
 const draw = () => panels.forEach(panel => panel.draw());
 draw();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+
+const ends = Array.from(document.querySelectorAll("[data-end]"),
+                        end => [end, Number(end.dataset.end), Number(end.dataset.from), end.textContent]);
+document.getElementById("share").addEventListener("input", event => {
+  share = Math.pow(10, -Number(event.target.value));
+  for (const [end, value, from, text] of ends)
+    end.textContent = share === 1 ? text : String(Number(nearer(value, from).toPrecision(4)));
+  draw();
+});
 
 const choice = document.getElementById("batch");
 if (choice) {

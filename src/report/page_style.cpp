@@ -32,7 +32,9 @@ nav { position: sticky; top: 0; z-index: 2; background: var(--paper);
 nav div { max-width: 1240px; margin: 0 auto; padding: 8px 24px; display: flex; flex-wrap: wrap;
   gap: 6px 14px; align-items: center; }
 nav a { text-decoration: none; }
-nav label { margin-left: auto; color: var(--faint); }
+nav label { color: var(--faint); display: inline-flex; align-items: center; gap: 6px; font-size: 13px; }
+nav label:first-of-type { margin-left: auto; }
+nav input { width: 110px; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
   padding: 16px 18px; margin: 18px 0; scroll-margin-top: 52px; }
 .sides { display: grid; grid-template-columns: minmax(0, 1fr) 330px; gap: 20px; margin-top: 12px; }

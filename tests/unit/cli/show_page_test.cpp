@@ -65,6 +65,11 @@ for (const [row, column] of [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]) {
   found.push(Array.from(tip.childNodes, node => node.textContent).join("|") + "|" +
              Array.from(pixel).slice(0, 3).join(","));
 }
+const slider = document.getElementById("share");
+slider.value = 1;
+slider.dispatchEvent(new Event("input"));
+found.push("a tenth: " + colour(0.05, panel.stage) + " " +
+           Array.from(document.querySelectorAll("[data-end]"), end => end.textContent));
 found.push("wide: " + (document.documentElement.scrollWidth > innerWidth));
 const pre = document.createElement("pre");
 pre.id = "found";
@@ -101,5 +106,7 @@ TEST_CASE("show --html: a browser draws the cells and tells value, index and tok
                      "[0,1]\n&lt;b&gt; → y|28,14,64\n" + "0.25|" + name +
                      "[1,0]\n注意 → x|37,75,120\n" + "hidden|" + name +
                      "[1,1]\n注意 → y|200,200,200\n" + "NaN|" + name + "[2,0]\nc → x|255,0,200\n" +
-                     "+Inf|" + name + "[2,1]\nc → y|0,255,60\n" + "wide: false");
+                     "+Inf|" + name +
+                     "[2,1]\nc → y|0,255,60\n" +  // 0.05 is the middle of 0 to 0.1.
+                     "a tenth: #3e898f 0,0.1\nwide: false");
 }
