@@ -132,7 +132,7 @@ Array stage_values(const std::string& folder, const StageRow& row, const Report&
     report.refuse("names of stages", escaped(row.id));
   const std::string file = (std::filesystem::path(folder) / name).string();
   TensorStream no_stream(-1);
-  const Array array = read_tensor(file, no_stream);
+  Array array = read_tensor(file, no_stream);
   require_shape(array.shape, row.shape, "shape differs from the report's", escaped(file, 4096),
                 "as in trace.json");
   return array;

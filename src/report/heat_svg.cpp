@@ -44,9 +44,10 @@ class SvgPicture {
                           static_cast<double>(down) * (panel_height + margin) + legend_height;
     std::string svg = opening(width, height);
     for (std::size_t n = 0; n < map_.panels.size(); ++n) {
+      const std::size_t line = n / across_;
       const double x = margin + static_cast<double>(n % across_) * (panel_width + margin);
       const double y =
-          margin + heading_height + static_cast<double>(n / across_) * (panel_height + margin);
+          margin + heading_height + static_cast<double>(line) * (panel_height + margin);
       svg += fmt::format("<g class=\"panel\" transform=\"translate({:g},{:g})\">\n", x, y);
       svg += panel(map_.panels[n], titles);
       svg += "</g>\n";
@@ -152,7 +153,8 @@ class SvgPicture {
       const double cell = panel.cells[n];
       if (kind_of(cell) == CellKind::hidden) continue;
       const Rgb ink = ink_on(cell_colour(cell, map_.scale, colours_));
-      const auto row = static_cast<double>(n / map_.columns);
+      const std::size_t whole_rows = n / map_.columns;
+      const auto row = static_cast<double>(whole_rows);
       const auto column = static_cast<double>(n % map_.columns);
       svg += fmt::format(
           "<text x=\"{:g}\" y=\"{:g}\" fill=\"{}\">{}</text>\n", left_ + (column + 0.5) * cell_,
