@@ -13,6 +13,7 @@ constexpr Command commands[] = {
      add_diagnose},
     {"diff", "compare two tensors", add_diff},
     {"stats", "shape, type, range and non-finite values of tensors", add_stats},
+    {"show", "draw a matrix, or every head's, as a heat map", add_show},
     {"init", "make a bundle of random inputs and weights", add_init},
     {"completions", "print a shell's completion script", add_completions, true},
 };

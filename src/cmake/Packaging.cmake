@@ -64,7 +64,7 @@ and shows shape, range and health of every intermediate result: queries, keys,
 values, scores, mask, softmax weights and output.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libqkv-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libopenblas-pthread-dev, zlib1g-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfmt-dev, libopenblas-pthread-dev, libpng-dev, zlib1g-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "The library behind qkv, for developers: static archive, headers and CMake package.")
 include(CPack)

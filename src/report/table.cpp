@@ -5,12 +5,6 @@
 
 namespace qkv {
 
-std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;  // not the inside of a code point
-  }));
-}
-
 std::vector<std::string> Table::lines() const {
   std::vector<std::string> titles;
   bool titled = false;

@@ -3,13 +3,11 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace qkv {
+#include "report/text_width.hpp"
 
-/// Columns that a text takes up: its UTF-8 code points, all of them one column wide here.
-std::size_t display_width(std::string_view text);
+namespace qkv {
 
 class Table {
  public:

@@ -41,7 +41,7 @@ expect "$program" Package '^qkv$'
 expect "$program" Section '^science$'
 expect "$program" Maintainer '<.+@.+>'
 expect "$program" Description '^attention on'
-for library in libc6 libfmt9 zlib1g; do
+for library in libc6 libfmt9 libpng16-16 zlib1g; do
   expect "$program" Depends "(^|, )$library( |,|$)"
 done
 if dpkg-deb -f "$program" Depends | grep -Eq 'openblas|stdc\+\+|-dev'; then
@@ -54,7 +54,7 @@ for file in bin/qkv share/man/man1/qkv.1.gz share/bash-completion/completions/qk
 done
 
 expect "$development" Section '^libdevel$'
-for package in libfmt-dev libopenblas-pthread-dev zlib1g-dev; do
+for package in libfmt-dev libopenblas-pthread-dev libpng-dev zlib1g-dev; do
   expect "$development" Depends "(^|, )$package( |,|$)"
 done
 for file in include/qkv/attention/pipeline.hpp 'lib/(.*/)?libqkv.a' 'lib/(.*/)?cmake/qkv/qkvConfig.cmake' \
