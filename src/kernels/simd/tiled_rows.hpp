@@ -47,7 +47,7 @@ inline void running_weights(LaneBlock& rows, float factor, const Vec (&greatest)
     const Vec top = greater(greatest[v] * factor, before);
     // Nothing seen yet: -Inf - -Inf would be NaN.
     base[v] = top == splat(-infinity) ? Vec{} : top;
-    shrink[v] = exp2_down_to(before - base[v], lowest_exponent);
+    shrink[v] = exp2_or_zero(before - base[v]);
     sums[v] = Vec{};
     store(rows.top + v * lanes, top);
   }
@@ -55,7 +55,7 @@ inline void running_weights(LaneBlock& rows, float factor, const Vec (&greatest)
 #pragma GCC unroll 4
     for (int v = 0; v < Vecs; ++v) {
       float* at = weights + (key * Vecs + v) * lanes;
-      const Vec weight = exp2_down_to(load(at) * factor - base[v], lowest_exponent);
+      const Vec weight = exp2_or_zero(load(at) * factor - base[v]);
       sums[v] += weight;
       store(at, weight);
     }
@@ -77,7 +77,7 @@ inline void settled_weights(const LaneBlock& rows, float factor, int keys, float
       const Vec base = top == splat(-infinity) ? Vec{} : top;
       const Vec part = sum == 0 ? Vec{} : 1 / sum;
       float* at = weights + (key * Vecs + v) * lanes;
-      store(at, exp2_down_to(load(at) * factor - base, lowest_normal_exponent) * part);
+      store(at, exp2_with_denormals(load(at) * factor - base) * part);
     }
   }
 }
