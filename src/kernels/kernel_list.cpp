@@ -1,6 +1,7 @@
 // The kernels: fastest first, the reference last.
 #include <vector>
 
+#include "decode.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
 #include "qkv/kernels/kernel.hpp"
@@ -14,6 +15,8 @@ namespace {
 bool always(const Sizes&, const Settings&) { return true; }
 
 constexpr Kernel kernels[] = {
+    {"decode", "few queries against many keys, at the speed of memory", true, decode_supports,
+     decode, nullptr},
     {"tiled", "blocks of queries in registers against tiles of keys", true, tiled_supports, tiled,
      nullptr},
     {"reference", "the readable pipeline, a block of queries at a time", false, always,

@@ -7,6 +7,7 @@
 #include "flatten.hpp"
 #include "kernels/simd/functions.hpp"
 #include "parallel.hpp"
+#include "rooms.hpp"
 
 namespace qkv {
 
@@ -85,14 +86,11 @@ KernelOutput<float> tiled(const Problem<float>& problem, const QueryKeyValue<flo
   const std::vector<std::uint8_t> special = special_heads(flat, simd, threads);
   if (!special.empty()) flat.special_v = special.data();
   const std::vector<RowBlock> blocks = blocks_of(flat, cut_of(flat, simd, threads));
-  std::vector<std::shared_ptr<std::byte>> rooms;
-  for (std::size_t thread = 0; thread < std::min(threads, blocks.size()); ++thread)
-    rooms.push_back(allocate_bytes(simd.tiled_room(flat)));
-
+  const Rooms rooms(std::min(threads, blocks.size()), simd.tiled_room(flat));
   parallel(
       threads, blocks.size(),
       [&](std::size_t item, std::size_t thread) {
-        simd.tiled_rows(flat, blocks[item], reinterpret_cast<unsigned char*>(rooms[thread].get()));
+        simd.tiled_rows(flat, blocks[item], rooms[thread]);
       },
       run.on_progress);
   return output;

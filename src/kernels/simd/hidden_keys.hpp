@@ -45,9 +45,9 @@ inline std::uint32_t low_bits(std::int32_t count) {
   return count >= 32 ? ~0U : (count <= 0 ? 0U : (1U << count) - 1U);
 }
 
-/// Fills scratch.hidden by every rule but the float mask.
+/// Fills `hidden`, (words, width), by every rule but the float mask.
 inline Sight find_hidden(const FlatProblem& p, const LaneBlock& rows, std::ptrdiff_t b,
-                         std::int32_t j0, int keys, TileScratch& scratch) {
+                         std::int32_t j0, int keys, std::uint32_t* hidden) {
   if (j0 > rows.any_last || j0 + keys <= rows.any_first) return Sight::nothing;
   const bool within = j0 >= rows.all_first && j0 + keys - 1 <= rows.all_last;
   if (within && p.padded == nullptr && p.hidden == nullptr) return Sight::all;
@@ -68,7 +68,7 @@ inline Sight find_hidden(const FlatProblem& p, const LaneBlock& rows, std::ptrdi
                                   rows.query[n] * p.hidden_at.i + from * p.hidden_at.j;
         bits |= pack_flags(row, p.hidden_at.j, here);
       }
-      scratch.hidden[word * width + n] = bits;
+      hidden[word * width + n] = bits;
       any_hidden |= bits & real;
       any_visible |= ~bits & real;
     }

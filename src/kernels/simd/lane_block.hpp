@@ -9,19 +9,24 @@ namespace {
 
 constexpr int max_width = max_vecs * lanes;
 
+/// Rows that the kernel for few queries takes together.
+constexpr int max_decode_rows = 16;
+
+constexpr int lane_room = max_width > max_decode_rows ? max_width : max_decode_rows;
+
 /// From here on a query is a lane. Lanes beyond `count` repeat the last query.
 struct LaneBlock {
   int vecs = 0, count = 0;
   float* q = nullptr;  ///< (D, vecs*lanes)
   float* o = nullptr;  ///< (Dv, vecs*lanes), sum over the keys so far of weight * v
   /// Running statistics: the greatest logit, in powers of two, and the sum of 2^(logit - top).
-  float top[max_width], sum[max_width];
-  std::int32_t seen[max_width];  ///< not 0: sees a key; kept where the sum does not tell
+  float top[lane_room], sum[lane_room];
+  std::int32_t seen[lane_room];  ///< not 0: sees a key; kept where the sum does not tell
 
-  std::ptrdiff_t head[max_width], query[max_width];
-  std::int32_t first[max_width], last[max_width];  ///< no key outside is visible
-  std::int32_t own[max_width];                     ///< key at which the query stands
-  float slope[max_width];
+  std::ptrdiff_t head[lane_room], query[lane_room];
+  std::int32_t first[lane_room], last[lane_room];  ///< no key outside is visible
+  std::int32_t own[lane_room];                     ///< key at which the query stands
+  float slope[lane_room];
   /// first and last of all lanes: the keys that any sees, and those that no bound hides from any
   std::int32_t any_first = 0, any_last = 0, all_first = 0, all_last = 0;
 

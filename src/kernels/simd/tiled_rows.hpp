@@ -1,6 +1,7 @@
 // Attention of a block of queries: tiles of keys, softmax kept up as they pass.
 #pragma once
 
+#include "kernels/simd/empty_rows.hpp"
 #include "kernels/simd/exponential.hpp"
 #include "kernels/simd/hidden_keys.hpp"
 #include "kernels/simd/lane_block.hpp"
@@ -86,7 +87,7 @@ inline void settled_weights(const LaneBlock& rows, float factor, int keys, float
 template <int Vecs>
 inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, std::int32_t j0,
                       int keys, LaneBlock& rows, TileScratch& scratch) {
-  Sight sight = p.hides ? find_hidden(p, rows, block.b, j0, keys, scratch) : Sight::all;
+  Sight sight = p.hides ? find_hidden(p, rows, block.b, j0, keys, scratch.hidden) : Sight::all;
   const bool added_hides = p.added != nullptr && !gather_added(p, rows, block.b, j0, keys, scratch);
   if (pass == Pass::running) {
     if (added_hides) return;
@@ -162,25 +163,6 @@ inline bool divide(const FlatProblem& p, LaneBlock& rows) {
   return !any(off);
 }
 
-/// heads of a query that sees no key: every row of v times the agreed weight.
-inline void write_empty_row(const FlatProblem& p, const RowBlock& block, bool special, float* to) {
-  const float* v = p.v + block.b * p.v_at.b + block.g * p.v_at.h;
-  const float weight = p.empty_weight;
-  for (std::ptrdiff_t e = 0; e < p.Dv; ++e) {
-    double sum = 0;
-    if (weight != 0 || special) {
-      for (std::ptrdiff_t j = 0; j < p.S; ++j)
-        sum += static_cast<double>(v[j * p.v_at.i + e]) * static_cast<double>(weight);
-    }
-    to[e] = static_cast<float>(sum);
-  }
-}
-
-/// True where the query of lane n saw no key.
-inline bool is_empty(const FlatProblem& p, const LaneBlock& rows, int n) {
-  return rows.sum[n] == 0 || (p.hides && !p.sum_tells_empty() && rows.seen[n] == 0);
-}
-
 /// heads and lse of a lane block, to where they belong.
 inline void write_rows(const FlatProblem& p, const RowBlock& block, bool special,
                        const LaneBlock& rows) {
@@ -190,14 +172,10 @@ inline void write_rows(const FlatProblem& p, const RowBlock& block, bool special
             rows.query[n] * p.heads_at.i;
   }
   lanes_to_rows(rows.o, rows.width(), p.Dv, rows.count, to);
-  constexpr double ln_2 = 0.693147180559945309417;
   for (int n = 0; n < rows.count; ++n) {
     const bool empty = is_empty(p, rows, n);
     if (empty) write_empty_row(p, block, special, to[n]);
-    if (p.lse == nullptr) continue;
-    const double top = static_cast<double>(rows.top[n]), sum = static_cast<double>(rows.sum[n]);
-    p.lse[(block.b * p.H + rows.head[n]) * p.L + rows.query[n]] =
-        empty ? -infinity : static_cast<float>((top + __builtin_log2(sum)) * ln_2);
+    write_lse(p, block, rows, n, empty);
   }
 }
 

@@ -123,8 +123,10 @@ std::vector<TwinOption> twin_options() {
   };
 }
 
-TwinCase with_options(const std::vector<TwinOption>& options) {
-  TwinCase twin = twin_case({.B = 2, .H = 4, .G = 2, .L = 19, .S = 150, .D = 9, .Dv = 6});
+TwinCase with_options(const std::vector<TwinOption>& options, Queries queries) {
+  const std::size_t L = queries == Queries::many ? 19 : 3,
+                    S = queries == Queries::many ? 150 : 1150;
+  TwinCase twin = twin_case({.B = 2, .H = 4, .G = 2, .L = L, .S = S, .D = 9, .Dv = 6});
   for (const TwinOption& option : options) option.apply(twin);
   return twin;
 }
@@ -139,7 +141,8 @@ TEST_CASE("kernels: every option and every pair of them as the reference has the
   for (std::size_t first = 0; first < options.size(); ++first) {
     for (std::size_t second = first; second < options.size(); ++second) {
       INFO(options[first].name << ", " << options[second].name);
-      CHECK(departures(with_options({options[first], options[second]})) == "");
+      for (const Queries queries : both_kinds)
+        CHECK(departures(with_options({options[first], options[second]}, queries)) == "");
     }
   }
 }
@@ -152,13 +155,15 @@ TEST_CASE(
     for (const EmptyRows empty : {EmptyRows::zero, EmptyRows::uniform}) {
       for (const TwinOption& option : options) {
         INFO(option.name << ", fill " << fill.number << ", empty rows " << static_cast<int>(empty));
-        TwinCase twin = with_options({option});
-        twin.settings.causal = true;
-        twin.settings.causal_align = CausalAlign::end;
-        twin.settings.window = Window{11, -1};
-        twin.settings.fill = fill;
-        twin.settings.empty_rows = empty;
-        CHECK(departures(twin) == "");
+        for (const Queries queries : both_kinds) {
+          TwinCase twin = with_options({option}, queries);
+          twin.settings.causal = true;
+          twin.settings.causal_align = CausalAlign::end;
+          twin.settings.window = Window{11, -1};
+          twin.settings.fill = fill;
+          twin.settings.empty_rows = empty;
+          CHECK(departures(twin) == "");
+        }
       }
     }
   }

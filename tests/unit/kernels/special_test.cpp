@@ -28,29 +28,33 @@ TEST_CASE("kernels: NaN and infinities in q, k and v come out where the referenc
   for (const TwinOption& option : twin_options()) {
     for (const auto& [value, share] : {std::pair{nan_value, 0.49}, {inf, 0.999}, {-inf, 0.0}}) {
       INFO(option.name << ", " << value << " at " << share);
-      const TwinCase twin = with_options({option});
-      TwinCase q = twin, k = twin, v = twin;
-      q.inputs.q = planted(*q.inputs.q, share, value);
-      k.inputs.k = planted(*k.inputs.k, share, value);
-      v.inputs.v = planted(*v.inputs.v, share, value);
-      CHECK(departures(q) == "");
-      CHECK(departures(k) == "");
-      CHECK(departures(v) == "");
+      for (const Queries queries : both_kinds) {
+        const TwinCase twin = with_options({option}, queries);
+        TwinCase q = twin, k = twin, v = twin;
+        q.inputs.q = planted(*q.inputs.q, share, value);
+        k.inputs.k = planted(*k.inputs.k, share, value);
+        v.inputs.v = planted(*v.inputs.v, share, value);
+        CHECK(departures(q) == "");
+        CHECK(departures(k) == "");
+        CHECK(departures(v) == "");
+      }
     }
   }
 }
 
 TEST_CASE("kernels: NaN and infinities in a float mask come out where the reference lets them") {
   for (const TwinOption& option : twin_options()) {
-    TwinCase twin = with_options({option});
-    if (twin.inputs.mask) continue;
-    auto mask = normal_tensor({twin.B, twin.H, twin.L, twin.S}, "mask");
-    mask(0, 1, 3, 5) = nan_value;
-    mask(1, 0, 0, 149) = inf;
-    mask(1, 3, 18, 77) = -inf;
-    INFO(option.name);
-    twin.inputs.mask = named(as_array(mask));
-    CHECK(departures(twin) == "");
+    for (const Queries queries : both_kinds) {
+      TwinCase twin = with_options({option}, queries);
+      if (twin.inputs.mask) continue;
+      auto mask = normal_tensor({twin.B, twin.H, twin.L, twin.S}, "mask");
+      mask(0, 1, 2, 5) = nan_value;
+      mask(1, 0, 0, twin.S - 1) = inf;
+      mask(1, 3, twin.L - 1, 77) = -inf;
+      INFO(option.name);
+      twin.inputs.mask = named(as_array(mask));
+      CHECK(departures(twin) == "");
+    }
   }
 }
 
