@@ -12,8 +12,11 @@
 namespace qkv {
 namespace {
 
-/// Keys that are fetched while as many are worked on.
+/// Keys that all rows work on while they are in the first-level cache.
 constexpr int group_keys = 16;
+
+/// Keys from those that are worked on to those that are fetched.
+constexpr int ahead_keys = 64;
 
 /// What a chunk found out about one row: top, sum, seen, and from `partial_sums` on Dv sums.
 constexpr std::ptrdiff_t partial_sums = 16;
@@ -29,23 +32,39 @@ struct DecodeScratch {
 
 /// Scores of a tile, group by group so that a group of k is in the first-level cache for all rows.
 inline void decode_scores(const FlatProblem& p, const float* const* q, int rows, const float* k,
-                          int keys, Ahead after, DecodeScratch& scratch) {
-  for (int first = 0; first < keys; first += lanes) {
+                          int keys, DecodeScratch& scratch) {
+  for (int first = 0; first < keys; first += group_keys) {
     const float* group = k + first * p.k_at.i;
-    if (keys - first < lanes) {
+    const std::ptrdiff_t steps = rows * (group_keys / lanes) * (p.D / lanes);
+    Fetcher fetcher(group + ahead_keys * p.k_at.i, p.k_at.i, group_keys, p.D, steps);
+    const int here = keys - first < group_keys ? keys - first : group_keys;
+    int key = 0;
+    for (; key + lanes <= here; key += lanes) {
       for (int n = 0; n < rows; ++n) {
-        for (int key = first; key < keys; ++key)
-          scratch.weights[n][key] = score_one(k + key * p.k_at.i, q[n], p.D);
+        store(&scratch.weights[n][first + key],
+              score_group(group + key * p.k_at.i, p.k_at.i, q[n], p.D, fetcher));
       }
-      return;
     }
-    const int fetched = first + group_keys;
-    const Ahead ahead = fetched < tile_keys
-                            ? Ahead{group + group_keys * p.k_at.i, p.k_at.i}
-                            : Ahead{after.from + (fetched - tile_keys) * after.row, after.row};
-    store(&scratch.weights[0][first], score_group<true>(group, p.k_at.i, q[0], p.D, ahead));
-    for (int n = 1; n < rows; ++n)
-      store(&scratch.weights[n][first], score_group<false>(group, p.k_at.i, q[n], p.D, ahead));
+    for (; key < here; ++key) {
+      for (int n = 0; n < rows; ++n)
+        scratch.weights[n][first + key] = score_one(group + key * p.k_at.i, q[n], p.D);
+    }
+  }
+}
+
+/// Adds the weighted rows of v of a tile to the sums, group by group.
+inline void decode_values(const FlatProblem& p, int rows, const float* v, int keys,
+                          const DecodeScratch& scratch, const float* shrink, float* const* o) {
+  for (int first = 0; first < keys; first += group_keys) {
+    const float* group = v + first * p.v_at.i;
+    const int here = keys - first < group_keys ? keys - first : group_keys;
+    const std::ptrdiff_t passes = p.Dv / (8 * lanes) + p.Dv % (8 * lanes) / lanes;
+    const std::ptrdiff_t steps = rows * here * passes;
+    Fetcher fetcher(group + ahead_keys * p.v_at.i, p.v_at.i, group_keys, p.Dv, steps);
+    for (int n = 0; n < rows; ++n) {
+      value_rows(group, p.v_at.i, here, scratch.weights[n] + first, first == 0 ? shrink[n] : 1.0F,
+                 p.Dv, o[n], fetcher);
+    }
   }
 }
 
@@ -162,7 +181,7 @@ inline bool decode_chunk(const FlatProblem& p, const RowBlock& block, std::ptrdi
       if (!all_finite(tile_v, p.v_at.i, keys, p.Dv)) return false;
       continue;
     }
-    decode_scores(p, q, count, k + j0 * p.k_at.i, keys, {tile_v, p.v_at.i}, scratch);
+    decode_scores(p, q, count, k + j0 * p.k_at.i, keys, scratch);
     float shrink[max_decode_rows];
     for (int n = 0; n < count; ++n) {
       if (!plain || sight != Sight::all) {
@@ -170,23 +189,7 @@ inline bool decode_chunk(const FlatProblem& p, const RowBlock& block, std::ptrdi
       }
       shrink[n] = decode_weights(rows, n, factor, keys, scratch.weights[n]);
     }
-    const Ahead next_k{k + (j0 + tile_keys) * p.k_at.i, p.k_at.i};
-    for (int at = 0; at < keys; at += group_keys) {
-      const int here = keys - at < group_keys ? keys - at : group_keys;
-      const float* group = tile_v + at * p.v_at.i;
-      const bool last = at + group_keys >= tile_keys;
-      const Ahead ahead = last ? next_k : Ahead{group + group_keys * p.v_at.i, p.v_at.i};
-      for (int n = 0; n < count; ++n) {
-        const float times = at == 0 ? shrink[n] : 1.0F;
-        if (n == 0) {
-          value_rows<true>(group, p.v_at.i, here, scratch.weights[n] + at, times, p.Dv, o[n],
-                           ahead);
-        } else {
-          value_rows<false>(group, p.v_at.i, here, scratch.weights[n] + at, times, p.Dv, o[n],
-                            ahead);
-        }
-      }
-    }
+    decode_values(p, count, tile_v, keys, scratch, shrink, o);
   }
   for (int n = 0; n < count; ++n) {
     float* partial = partials + n * partial_size(p);
