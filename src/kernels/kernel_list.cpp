@@ -1,10 +1,12 @@
 // The kernels: fastest first, the reference last.
 #include <vector>
 
+#include "decode.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
 #include "qkv/kernels/kernel.hpp"
 #include "reference.hpp"
+#include "tiled.hpp"
 
 namespace qkv {
 
@@ -13,27 +15,43 @@ namespace {
 bool always(const Sizes&, const Settings&) { return true; }
 
 constexpr Kernel kernels[] = {
-    {"reference", "the readable pipeline, a block of queries at a time", always, reference<float>,
-     reference<double>},
+    {"decode", "few queries against many keys, at the speed of memory", true, decode_supports,
+     decode, nullptr},
+    {"tiled", "blocks of queries in registers against tiles of keys", true, tiled_supports, tiled,
+     nullptr},
+    {"reference", "the readable pipeline, a block of queries at a time", false, always,
+     reference<float>, reference<double>},
 };
+
+template <class T>
+bool fits(const Kernel& kernel, const Sizes& sizes, const Settings& settings) {
+  const bool has_type = sizeof(T) == sizeof(float) || kernel.run_double != nullptr;
+  return has_type && kernel.supports(sizes, settings);
+}
 
 }  // namespace
 
 std::span<const Kernel> kernel_list() { return kernels; }
 
+template <class T>
 const Kernel& choose_kernel(const std::string& wanted, const Sizes& sizes,
                             const Settings& settings) {
   std::vector<std::string> names = {"auto"};
   for (const Kernel& kernel : kernels) {
     names.emplace_back(kernel.name);
-    const bool fits = kernel.supports(sizes, settings);
-    if (wanted == kernel.name && !fits) {
-      throw Error(Complaint{.what = "kernel does not support this problem",
+    if (wanted != "auto" && wanted != kernel.name) continue;
+    if (fits<T>(kernel, sizes, settings)) return kernel;
+    if (wanted == "auto") continue;
+    if (sizeof(T) != sizeof(float) && kernel.run_double == nullptr) {
+      throw Error(Complaint{.what = "kernel computes in float32 only",
                             .where = "--kernel",
-                            .expected = "auto",
+                            .expected = "auto or reference with --compute f64",
                             .got = wanted});
     }
-    if ((wanted == "auto" || wanted == kernel.name) && fits) return kernel;
+    throw Error(Complaint{.what = "kernel does not support this problem",
+                          .where = "--kernel",
+                          .expected = "auto",
+                          .got = wanted});
   }
   throw Error(Complaint{.what = "unknown kernel",
                         .where = "--kernel",
@@ -41,22 +59,28 @@ const Kernel& choose_kernel(const std::string& wanted, const Sizes& sizes,
                         .got = escaped(wanted)});
 }
 
+template const Kernel& choose_kernel<float>(const std::string&, const Sizes&, const Settings&);
+template const Kernel& choose_kernel<double>(const std::string&, const Sizes&, const Settings&);
+
+std::string engine_name(const Kernel& kernel, Isa isa) {
+  return std::string(kernel.name) + (kernel.by_isa ? "/" + std::string(name(isa)) : "");
+}
+
 template <class T>
-OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel, bool wants_lse,
-                              const OnProgress& on_progress) {
+OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel,
+                              const KernelRun& run) {
   const QueryKeyValue<T> prepared = prepare(problem);
   KernelOutput<T> output;
   if constexpr (sizeof(T) == sizeof(float)) {
-    output = kernel.run_float(problem, prepared, wants_lse, on_progress);
+    output = kernel.run_float(problem, prepared, run);
   } else {
-    output = kernel.run_double(problem, prepared, wants_lse, on_progress);
+    output = kernel.run_double(problem, prepared, run);
   }
   return {{finish(problem, output.heads), prepared.k, prepared.v}, output.lse};
 }
 
-template OnePass<float> attend_in_one_pass(const Problem<float>&, const Kernel&, bool,
-                                           const OnProgress&);
-template OnePass<double> attend_in_one_pass(const Problem<double>&, const Kernel&, bool,
-                                            const OnProgress&);
+template OnePass<float> attend_in_one_pass(const Problem<float>&, const Kernel&, const KernelRun&);
+template OnePass<double> attend_in_one_pass(const Problem<double>&, const Kernel&,
+                                            const KernelRun&);
 
 }  // namespace qkv

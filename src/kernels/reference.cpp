@@ -34,15 +34,15 @@ std::size_t queries_per_block(std::size_t L, std::size_t S) {
 }  // namespace
 
 template <class T>
-KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv, bool wants_lse,
-                          const OnProgress& on_progress) {
+KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv,
+                          const KernelRun& run) {
   const auto [B, H, L, S] =
       std::tuple{problem.sizes.B, problem.sizes.H, problem.sizes.L, problem.sizes.S};
   const std::size_t heads_per_group = H / problem.sizes.G, block = queries_per_block(L, S);
   const Visibility<T>& visibility = problem.visibility;
   KernelOutput<T> output;
   output.heads = Tensor<T, 4>::make({B, H, L, problem.sizes.Dv});
-  if (wants_lse) output.lse = Tensor<T, 3>::make({B, H, L});
+  if (run.wants_lse) output.lse = Tensor<T, 3>::make({B, H, L});
 
   for (std::size_t b = 0; b < B; ++b) {
     for (std::size_t h = 0; h < H; ++h) {
@@ -63,7 +63,7 @@ KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv
 
         std::ranges::copy(weighted_sum(attn, v).elements(),
                           rows_of(output.heads, b, h, first, count).data());
-        if (wants_lse) {
+        if (run.wants_lse) {
           const Tensor<T, 3> lse = log_sum_exp(logits);
           for (std::size_t l = 0; l < count; ++l) {
             // A finite fill gives an empty row a finite sum; it still sees nothing.
@@ -72,9 +72,9 @@ KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv
                                                 : lse(std::size_t{0}, std::size_t{0}, l);
           }
         }
-        if (on_progress) {
-          on_progress(static_cast<double>((b * H + h) * L + first + count) /
-                      static_cast<double>(B * H * L));
+        if (run.on_progress) {
+          run.on_progress(static_cast<double>((b * H + h) * L + first + count) /
+                          static_cast<double>(B * H * L));
         }
       }
     }
@@ -82,9 +82,9 @@ KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv
   return output;
 }
 
-template KernelOutput<float> reference(const Problem<float>&, const QueryKeyValue<float>&, bool,
-                                       const OnProgress&);
-template KernelOutput<double> reference(const Problem<double>&, const QueryKeyValue<double>&, bool,
-                                        const OnProgress&);
+template KernelOutput<float> reference(const Problem<float>&, const QueryKeyValue<float>&,
+                                       const KernelRun&);
+template KernelOutput<double> reference(const Problem<double>&, const QueryKeyValue<double>&,
+                                        const KernelRun&);
 
 }  // namespace qkv

@@ -11,7 +11,7 @@ namespace qkv {
 ///
 /// shape   q (B,H,L,D), k (B,G,S,D), v (B,G,S,Dv) -> heads (B,H,L,Dv), lse (B,H,L)
 template <class T>
-KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv, bool wants_lse,
-                          const OnProgress& on_progress);
+KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv,
+                          const KernelRun& run);
 
 }  // namespace qkv

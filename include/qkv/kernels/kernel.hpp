@@ -3,13 +3,13 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "qkv/attention/pipeline.hpp"
 #include "qkv/attention/problem.hpp"
+#include "qkv/kernels/isa.hpp"
 #include "qkv/tensor/tensor.hpp"
 
 namespace qkv {
@@ -24,23 +24,38 @@ struct KernelOutput {
 /// Called now and then with the share that is done, 0 to 1.
 using OnProgress = std::function<void(double)>;
 
+/// How a kernel is to run.
+struct KernelRun {
+  bool wants_lse = false;
+  std::size_t threads = 1;  ///< at most; matrix products of the reference have their own setting
+  Isa isa = Isa::baseline;  ///< instructions that the fast kernels use
+  OnProgress on_progress = {};
+};
+
 struct Kernel {
   std::string_view name;     ///< "reference": the name in --kernel
   std::string_view summary;  ///< for the manual
+  bool by_isa;               ///< built for each instruction set
   bool (*supports)(const Sizes&, const Settings&);
   KernelOutput<float> (*run_float)(const Problem<float>&, const QueryKeyValue<float>&,
-                                   bool wants_lse, const OnProgress&);
+                                   const KernelRun&);
+  /// Null: the kernel computes in float only.
   KernelOutput<double> (*run_double)(const Problem<double>&, const QueryKeyValue<double>&,
-                                     bool wants_lse, const OnProgress&);
+                                     const KernelRun&);
 };
 
 /// All kernels, fastest first, the reference last.
 std::span<const Kernel> kernel_list();
 
-/// The first kernel of the list that supports the problem, or the one of that name.
+/// The first kernel of the list that supports the problem in arithmetic of type T, or the one of
+/// that name.
 ///
 /// throws  Error: no kernel of that name, or it does not support the problem
+template <class T>
 const Kernel& choose_kernel(const std::string& name, const Sizes& sizes, const Settings& settings);
+
+/// "tiled/avx512", "reference": what computed, for the report.
+std::string engine_name(const Kernel& kernel, Isa isa);
 
 /// attend() in one pass: no (L,S) tensor is held.
 template <class T>
@@ -49,7 +64,7 @@ struct OnePass {
   Tensor<T, 3> lse = {};
 };
 template <class T>
-OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel, bool wants_lse,
-                              const OnProgress& on_progress = {});
+OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel,
+                              const KernelRun& run);
 
 }  // namespace qkv

@@ -31,7 +31,7 @@ struct RunOptions {
   ConsoleOptions console;
   std::string output, lse, present_k, present_v;
   std::string time;
-  std::string kernel = "auto";
+  std::string kernel = "auto", isa = "auto";
 };
 
 double seconds_since(Clock::time_point start) {
@@ -46,13 +46,13 @@ struct Timed {
 
 /// One run, or --time N of them after one that is not counted.
 template <class T>
-Timed<T> compute(const Problem<T>& problem, const Kernel& kernel, bool wants_lse,
+Timed<T> compute(const Problem<T>& problem, const Kernel& kernel, const KernelRun& how,
                  std::size_t runs) {
   Timed<T> timed;
-  timed.result = attend_in_one_pass(problem, kernel, wants_lse);
+  timed.result = attend_in_one_pass(problem, kernel, how);
   for (std::size_t run = 0; run < runs; ++run) {
     const auto start = Clock::now();
-    timed.result = attend_in_one_pass(problem, kernel, wants_lse);
+    timed.result = attend_in_one_pass(problem, kernel, how);
     timed.seconds.push_back(seconds_since(start));
   }
   std::ranges::sort(timed.seconds);
@@ -91,7 +91,8 @@ template <class T>
 int run_in(const RunOptions& options, const Request& request, const Sizes& sizes,
            Clock::time_point started) {
   const std::vector<StageShape> shapes = stage_shapes(request.inputs, request.settings, sizes);
-  const Kernel& kernel = choose_kernel(options.kernel, sizes, request.settings);
+  const Kernel& kernel = choose_kernel<T>(options.kernel, sizes, request.settings);
+  const Isa isa = choose_isa(options.isa);
   const std::size_t runs =
       options.time.empty() ? 0 : static_cast<std::size_t>(parse_integer(options.time, "--time", 1));
   require_memory(one_pass_memory(shapes, sizeof(T)), request, sizes);
@@ -102,7 +103,9 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
   TimeReport times;
   times.read_s = seconds_since(started);
 
-  const Timed<T> timed = compute(problem, kernel, !options.lse.empty(), runs);
+  const Timed<T> timed =
+      compute(problem, kernel,
+              KernelRun{.wants_lse = !options.lse.empty(), .threads = threads, .isa = isa}, runs);
   const Attended<T>& attended = timed.result.attended;
   const Array out = shown_out(attended.out, shapes);
 
@@ -128,7 +131,7 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
     times.runs = runs;
     times.gflops = operations(sizes) / times.compute_min_s / 1e9;
     times.threads = threads;
-    times.engine = kernel.name;
+    times.engine = engine_name(kernel, isa);
     const std::string text = options.console.json ? time_json(times) : time_text(times);
     if (stdout_taken) {
       std::fwrite(text.data(), 1, text.size(), stderr);
@@ -136,11 +139,18 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
       print(text);
     }
   } else if (options.console.json && !stdout_taken) {
-    print(out_json(options, request, sizes, out, shapes, std::string(kernel.name)));
+    print(out_json(options, request, sizes, out, shapes, engine_name(kernel, isa)));
   } else if (options.output.empty() && !stdout_taken) {
     print(numpy_text(out) + "\n");
   }
   return done;
+}
+
+/// "auto, tiled or reference", for the help.
+std::string kernel_names() {
+  std::vector<std::string> names = {"auto"};
+  for (const Kernel& kernel : kernel_list()) names.emplace_back(kernel.name);
+  return listed(names, "or");
 }
 
 int run_run(const RunOptions& options) {
@@ -179,7 +189,12 @@ Action add_run(CLI::App& app) {
                  "Compute N times after a warm-up and report seconds and GFLOP/s")
       ->type_name("N")
       ->group("Output");
-  app.add_option("--kernel", options->kernel, "Which kernel computes: auto or reference (auto)")
+  app.add_option("--kernel", options->kernel,
+                 "Which kernel computes: " + kernel_names() + " (auto)")
+      ->type_name("NAME")
+      ->group("Resources");
+  app.add_option("--isa", options->isa,
+                 "Instructions it uses: auto, avx512, avx2 or baseline (auto)")
       ->type_name("NAME")
       ->group("Resources");
   add_console_options(app, options->console);

@@ -1,0 +1,20 @@
+// Kernel decode: few queries against many keys, k and v read once at the speed of memory.
+#pragma once
+
+#include "qkv/kernels/kernel.hpp"
+
+namespace qkv {
+
+/// True where the queries that share a kv head, those of all its heads, are few.
+bool decode_supports(const Sizes& sizes, const Settings& settings);
+
+/// heads and lse; the keys are cut into chunks for the threads, each chunk is read once for all
+/// rows that share it, and what the chunks found is merged by its log-sum-exp.
+///
+/// shape   q (B,H,L,D), k (B,G,S,D), v (B,G,S,Dv) -> heads (B,H,L,Dv), lse (B,H,L)
+/// edge    NaN and Inf in any input come out as they do of the reference
+/// source  Milakov & Gimelshein 2018 (arXiv:1805.02867), section 3.1 (the merge is associative)
+KernelOutput<float> decode(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
+                           const KernelRun& run);
+
+}  // namespace qkv

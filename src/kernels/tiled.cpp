@@ -1,0 +1,99 @@
+// Kernel tiled: blocks of queries shared out to threads.
+#include "tiled.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "flatten.hpp"
+#include "kernels/simd/functions.hpp"
+#include "parallel.hpp"
+#include "rooms.hpp"
+
+namespace qkv {
+
+namespace {
+
+double operations(const FlatProblem& p) {
+  return 2.0 * static_cast<double>(p.B * p.H * p.L) * static_cast<double>(p.S) *
+         static_cast<double>(p.D + p.Dv);
+}
+
+/// How the rows are cut into blocks: `heads` query heads are one run of rows.
+struct Cut {
+  std::ptrdiff_t heads = 1;  ///< query heads whose rows lie behind each other
+  std::ptrdiff_t rows_per_block = 1;
+};
+
+Cut cut_of(const FlatProblem& p, const SimdFunctions& simd, std::size_t threads) {
+  Cut cut;
+  // Heads that share k and v fill the lanes together where one alone would leave them empty.
+  if (p.L < simd.lane_block) cut.heads = p.H / p.G;
+  const std::ptrdiff_t rows = cut.heads * p.L, runs = p.B * p.H / cut.heads;
+  // Rows that pass over k and v together, but four blocks for each thread, so that none waits long.
+  cut.rows_per_block = simd.row_block;
+  const auto wanted = static_cast<std::ptrdiff_t>(threads > 1 ? 4 * threads : 1);
+  const auto blocks = [&] { return runs * ((rows + cut.rows_per_block - 1) / cut.rows_per_block); };
+  while (cut.rows_per_block > simd.lane_block && blocks() < wanted)
+    cut.rows_per_block -= simd.lane_block;
+  // Wide heads: what the lanes hold of q and o stays in the second-level cache.
+  constexpr std::ptrdiff_t cached_floats = 96 * 1024;
+  while (cut.rows_per_block > simd.lane_block && cut.rows_per_block * (p.D + p.Dv) > cached_floats)
+    cut.rows_per_block -= simd.lane_block;
+  return cut;
+}
+
+/// Blocks of rows, those of one kv head behind each other so that k and v stay in the cache; the
+/// last rows of a head first, because they see most under a causal mask.
+std::vector<RowBlock> blocks_of(const FlatProblem& p, const Cut& cut) {
+  std::vector<RowBlock> blocks;
+  const std::ptrdiff_t rows = cut.heads * p.L, group = p.H / p.G;
+  const std::ptrdiff_t count = (rows + cut.rows_per_block - 1) / cut.rows_per_block;
+  for (std::ptrdiff_t b = 0; b < p.B; ++b) {
+    for (std::ptrdiff_t h = 0; h < p.H; h += cut.heads) {
+      for (std::ptrdiff_t n = count - 1; n >= 0; --n) {
+        const std::ptrdiff_t first = n * cut.rows_per_block;
+        blocks.push_back({b, h / group, h, first, std::min(cut.rows_per_block, rows - first)});
+      }
+    }
+  }
+  return blocks;
+}
+
+/// Where keys may be skipped, v has to be looked through for what would have come out of them.
+std::vector<std::uint8_t> special_heads(const FlatProblem& p, const SimdFunctions& simd,
+                                        std::size_t threads) {
+  if (!p.hides) return {};
+  std::vector<std::uint8_t> special(static_cast<std::size_t>(p.B * p.G));
+  parallel(threads, special.size(), [&](std::size_t item, std::size_t) {
+    const auto n = static_cast<std::ptrdiff_t>(item);
+    const float* v = p.v + n / p.G * p.v_at.b + n % p.G * p.v_at.h;
+    special[item] = simd.all_finite(v, p.v_at.i, p.S, p.Dv) ? 0 : 1;
+  });
+  return special;
+}
+
+}  // namespace
+
+bool tiled_supports(const Sizes& sizes, const Settings&) { return is_flat(sizes); }
+
+KernelOutput<float> tiled(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
+                          const KernelRun& run) {
+  KernelOutput<float> output = make_output(problem.sizes, run.wants_lse);
+  FlatProblem flat = flatten(problem, qkv, output);
+  const SimdFunctions& simd = simd_functions(run.isa);
+  const std::size_t threads = worthwhile_threads(run.threads, operations(flat));
+
+  const std::vector<std::uint8_t> special = special_heads(flat, simd, threads);
+  if (!special.empty()) flat.special_v = special.data();
+  const std::vector<RowBlock> blocks = blocks_of(flat, cut_of(flat, simd, threads));
+  const Rooms rooms(std::min(threads, blocks.size()), simd.tiled_room(flat));
+  parallel(
+      threads, blocks.size(),
+      [&](std::size_t item, std::size_t thread) {
+        simd.tiled_rows(flat, blocks[item], rooms[thread]);
+      },
+      run.on_progress);
+  return output;
+}
+
+}  // namespace qkv

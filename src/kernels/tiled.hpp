@@ -1,0 +1,21 @@
+// Kernel tiled: queries in the lanes of a register, tiles of keys, online softmax.
+#pragma once
+
+#include "qkv/kernels/kernel.hpp"
+
+namespace qkv {
+
+/// True for every problem without an empty axis.
+bool tiled_supports(const Sizes& sizes, const Settings& settings);
+
+/// heads and lse, with a few hundred kilobytes a thread beside them: no logits are kept. k and v
+/// are read where they lie; tiles of keys that no query of a block sees are not computed.
+///
+/// shape   q (B,H,L,D), k (B,G,S,D), v (B,G,S,Dv) -> heads (B,H,L,Dv), lse (B,H,L)
+/// edge    NaN and Inf in any input come out as they do of the reference
+/// source  Milakov & Gimelshein 2018 (arXiv:1805.02867), Algorithm 3; Dao et al. 2022
+///         (arXiv:2205.14135), Algorithm 1
+KernelOutput<float> tiled(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
+                          const KernelRun& run);
+
+}  // namespace qkv
