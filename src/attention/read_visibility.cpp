@@ -153,7 +153,10 @@ Visibility<T> read_visibility(const Inputs& inputs, const Settings& settings, co
   visibility.S = sizes.S;
   visibility.causal = settings.causal;
   visibility.window = settings.window;
-  if (settings.alibi) visibility.slopes = alibi_slopes(sizes.H);
+  if (settings.alibi) {
+    for (const double slope : alibi_slopes(sizes.H))
+      visibility.slopes.push_back(static_cast<T>(slope));
+  }
   visibility.fill = settings.fill;
   visibility.empty_rows = settings.empty_rows;
 

@@ -46,7 +46,7 @@ T Visibility<T>::bias(std::size_t b, std::size_t h, std::size_t i, std::size_t j
   if (slopes.empty()) return mask;
   const double distance = std::abs(
       static_cast<double>(static_cast<long long>(i) + slope_offset[b]) - static_cast<double>(j));
-  return static_cast<T>(static_cast<double>(mask) - slopes[h] * distance);
+  return static_cast<T>(static_cast<double>(mask) - static_cast<double>(slopes[h]) * distance);
 }
 
 template <class T>

@@ -40,13 +40,16 @@ std::size_t place_of(std::string_view stage) {
 class Search {
  public:
   Search(const Case& the_case, const std::vector<StageFinding>& reference,
-         const std::function<void(double)>& on_progress)
-      : case_(the_case), on_progress_(on_progress) {
+         const OnProgress& on_progress, std::size_t threads)
+      : case_(the_case), on_progress_(on_progress), threads_(threads) {
     for (const StageFinding& finding : reference)
       (finding.status == StageStatus::match ? matching_ : differing_).push_back(finding.id);
-    for (const Fault& fault : fault_list()) {
-      for (Variant& variant : fault.variants(case_))
-        candidates_.push_back({&fault, std::move(variant)});
+    const std::span<const Fault> faults = fault_list();
+    std::vector<std::vector<Variant>> variants(faults.size());
+    parallel(threads_, faults.size(),
+             [&](std::size_t n, std::size_t) { variants[n] = faults[n].variants(case_); });
+    for (std::size_t n = 0; n < faults.size(); ++n) {
+      for (Variant& variant : variants[n]) candidates_.push_back({&faults[n], std::move(variant)});
     }
   }
 
@@ -63,8 +66,6 @@ class Search {
                           [&](const std::string& stage) { return !explained.contains(stage); });
         accepted = pairs(target, static_cast<std::size_t>(left));
       }
-      if (on_progress_)
-        on_progress_(static_cast<double>(n + 1) / static_cast<double>(differing_.size()));
       if (accepted.empty()) continue;
       report(accepted, found);
       explained.insert(accepted.front().explains.begin(), accepted.front().explains.end());
@@ -120,10 +121,17 @@ class Search {
   }
 
   std::vector<Accepted> singles(const std::string& target) const {
+    std::vector<std::optional<Accepted>> attempts(candidates_.size());
+    parallel(
+        threads_, candidates_.size(),
+        [&](std::size_t n, std::size_t) {
+          if (early_enough(candidates_[n], target))
+            attempts[n] = attempt(target, {&candidates_[n]});
+        },
+        on_progress_);
     std::vector<Accepted> accepted;
-    for (const Candidate& candidate : candidates_) {
-      if (!early_enough(candidate, target)) continue;
-      if (auto one = attempt(target, {&candidate})) accepted.push_back(std::move(*one));
+    for (std::optional<Accepted>& one : attempts) {
+      if (one) accepted.push_back(std::move(*one));
     }
     accepted = best(std::move(accepted));
     // NaN is like NaN, whatever else was done before: where there is nothing else, those come first
@@ -153,22 +161,35 @@ class Search {
     constexpr double most_work = 1e10;
     auto trials = static_cast<std::size_t>(most_work / work);
     std::vector<Accepted> most;
-    const auto explains_all = [&](const Candidate& first, const Candidate& second) {
-      auto two = attempt(target, {&first, &second});
-      if (two && (most.empty() || two->explains.size() > most.front().explains.size()))
-        most = {std::move(*two)};
-      return !most.empty() && most.front().explains.size() == left;
+    // In batches, each of which is tried at once and looked through in order.
+    using Pair = std::pair<const Candidate*, const Candidate*>;
+    std::vector<Pair> batch;
+    constexpr std::size_t batch_size = 64;
+    const auto explains_all = [&] {
+      std::vector<std::optional<Accepted>> attempts(batch.size());
+      parallel(threads_, batch.size(), [&](std::size_t n, std::size_t) {
+        attempts[n] = attempt(target, {batch[n].first, batch[n].second});
+      });
+      batch.clear();
+      for (std::optional<Accepted>& two : attempts) {
+        if (two && (most.empty() || two->explains.size() > most.front().explains.size()))
+          most = {std::move(*two)};
+        if (!most.empty() && most.front().explains.size() == left) return true;
+      }
+      return false;
     };
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      for (std::size_t j = i + 1; j < candidates_.size(); ++j) {
+    for (std::size_t i = 0; i < candidates_.size() && trials > 0; ++i) {
+      for (std::size_t j = i + 1; j < candidates_.size() && trials > 0; ++j) {
         const Candidate &first = candidates_[i], &second = candidates_[j];
         if (first.fault == second.fault || generic(*first.fault) || generic(*second.fault))
           continue;
         if (!early_enough(first, target) || !early_enough(second, target)) continue;
-        if (trials-- == 0) return most;
-        if (explains_all(first, second)) return most;
+        --trials;
+        batch.emplace_back(&first, &second);
+        if (batch.size() == batch_size && explains_all()) return most;
       }
     }
+    if (explains_all()) return most;
     for (const Candidate& first : candidates_) {
       if (generic(*first.fault) || !early_enough(first, target)) continue;
       constexpr std::size_t cost_of_fitting = 100;  // in trials
@@ -176,10 +197,11 @@ class Search {
       const std::vector<const Candidate*> fitted = fitted_after(first);
       trials -= fitted.empty() ? 0 : cost_of_fitting;
       for (const Candidate* second : fitted) {
-        if (!early_enough(*second, target)) continue;
-        if (trials-- == 0) return most;
-        if (explains_all(first, *second)) return most;
+        if (!early_enough(*second, target) || trials == 0) continue;
+        --trials;
+        batch.emplace_back(&first, second);
       }
+      if (explains_all()) return most;
     }
     return most;
   }
@@ -249,7 +271,8 @@ class Search {
   }
 
   const Case& case_;
-  const std::function<void(double)>& on_progress_;
+  const OnProgress& on_progress_;
+  std::size_t threads_;
   const Allowed allowed_ = allowed_by_rounding(case_);
   std::vector<std::string> matching_, differing_;
   std::vector<Candidate> candidates_;
@@ -272,7 +295,7 @@ std::string_view name(StageStatus status) {
   return "shape";
 }
 
-Diagnosis diagnose(const Case& the_case, const std::function<void(double)>& on_progress) {
+Diagnosis diagnose(const Case& the_case, const OnProgress& on_progress, std::size_t threads) {
   Diagnosis diagnosis;
   const std::vector<StageFinding> reference = try_out(the_case, {.problem = the_case.problem});
   for (const StageShape& stage : the_case.stages) {
@@ -285,7 +308,7 @@ Diagnosis diagnose(const Case& the_case, const std::function<void(double)>& on_p
     diagnosis.stages.push_back(std::move(finding));
   }
   if (diagnosis.first_divergence) {
-    diagnosis.faults = Search(the_case, reference, on_progress).run();
+    diagnosis.faults = Search(the_case, reference, on_progress, threads).run();
   } else if (const auto finding = faults::nan_behind_mask_finding(the_case)) {
     diagnosis.faults.push_back(*finding);
   }

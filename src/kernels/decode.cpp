@@ -6,8 +6,9 @@
 
 #include "flatten.hpp"
 #include "kernels/simd/functions.hpp"
-#include "parallel.hpp"
+#include "qkv/base/parallel.hpp"
 #include "rooms.hpp"
+#include "sinks.hpp"
 
 namespace qkv {
 
@@ -62,13 +63,13 @@ void compute_carefully(FlatProblem p, const Chunks& chunks, std::size_t head,
 
 }  // namespace
 
-bool decode_supports(const Sizes& sizes, const Settings&) {
-  return is_flat(sizes) && sizes.H / sizes.G * sizes.L <= most_rows;
+bool decode_supports(const Sizes& sizes, const Settings& settings) {
+  return is_flat(sizes) && !settings.dropout && sizes.H / sizes.G * sizes.L <= most_rows;
 }
 
 KernelOutput<float> decode(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
                            const KernelRun& run) {
-  KernelOutput<float> output = make_output(problem.sizes, run.wants_lse);
+  KernelOutput<float> output = make_output(problem, run.wants_lse);
   const FlatProblem flat = flatten(problem, qkv, output);
   const SimdFunctions& simd = simd_functions(run.isa);
   const Chunks chunks = chunks_of(flat, simd);
@@ -101,6 +102,7 @@ KernelOutput<float> decode(const Problem<float>& problem, const QueryKeyValue<fl
         !simd.decode_merge(flat, rows_of(flat, chunks, head), found, chunks.count, rooms[0]))
       compute_carefully(flat, chunks, head, simd);
   }
+  settle_sinks(problem, output);
   return output;
 }
 

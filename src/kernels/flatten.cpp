@@ -42,6 +42,7 @@ void flatten_visibility(const Visibility<float>& visibility, FlatProblem& flat) 
   if (flat.hidden != nullptr) flat.hidden_at = strides_of(visibility.hidden_by_mask);
   flat.added = visibility.added.data();
   if (flat.added != nullptr) flat.added_at = strides_of(visibility.added);
+  if (!visibility.slopes.empty()) flat.slopes = visibility.slopes.data();
   flat.fill = fill_value<float>(visibility.fill);
 }
 
@@ -55,10 +56,12 @@ bool is_flat(const Sizes& sizes) {
   return true;
 }
 
-KernelOutput<float> make_output(const Sizes& sizes, bool wants_lse) {
+KernelOutput<float> make_output(const Problem<float>& problem, bool wants_lse) {
+  const Sizes& sizes = problem.sizes;
   KernelOutput<float> output;
   output.heads = Tensor<float, 4>::make({sizes.B, sizes.H, sizes.L, sizes.Dv});
-  if (wants_lse) output.lse = Tensor<float, 3>::make({sizes.B, sizes.H, sizes.L});
+  if (wants_lse || !problem.sinks.empty())
+    output.lse = Tensor<float, 3>::make({sizes.B, sizes.H, sizes.L});
   return output;
 }
 

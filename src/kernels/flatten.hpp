@@ -13,7 +13,7 @@ bool is_flat(const Sizes& sizes);
 FlatProblem flatten(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
                     KernelOutput<float>& output);
 
-/// heads (B,H,L,Dv) and, where wanted, lse (B,H,L), zero so far.
-KernelOutput<float> make_output(const Sizes& sizes, bool wants_lse);
+/// heads (B,H,L,Dv) and, where wanted or needed for the sinks, lse (B,H,L), zero so far.
+KernelOutput<float> make_output(const Problem<float>& problem, bool wants_lse);
 
 }  // namespace qkv

@@ -6,8 +6,9 @@
 
 #include "flatten.hpp"
 #include "kernels/simd/functions.hpp"
-#include "parallel.hpp"
+#include "qkv/base/parallel.hpp"
 #include "rooms.hpp"
+#include "sinks.hpp"
 
 namespace qkv {
 
@@ -74,11 +75,13 @@ std::vector<std::uint8_t> special_heads(const FlatProblem& p, const SimdFunction
 
 }  // namespace
 
-bool tiled_supports(const Sizes& sizes, const Settings&) { return is_flat(sizes); }
+bool tiled_supports(const Sizes& sizes, const Settings& settings) {
+  return is_flat(sizes) && !settings.dropout;
+}
 
 KernelOutput<float> tiled(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
                           const KernelRun& run) {
-  KernelOutput<float> output = make_output(problem.sizes, run.wants_lse);
+  KernelOutput<float> output = make_output(problem, run.wants_lse);
   FlatProblem flat = flatten(problem, qkv, output);
   const SimdFunctions& simd = simd_functions(run.isa);
   const std::size_t threads = worthwhile_threads(run.threads, operations(flat));
@@ -93,6 +96,7 @@ KernelOutput<float> tiled(const Problem<float>& problem, const QueryKeyValue<flo
         simd.tiled_rows(flat, blocks[item], rooms[thread]);
       },
       run.on_progress);
+  settle_sinks(problem, output);
   return output;
 }
 

@@ -30,9 +30,9 @@ struct Visibility {
       {};  ///< per batch row, keys from here on are padding; empty: none are
   Tensor<std::uint8_t, 2> padded = {};  ///< (B,S), 1 where a key is padding
   Tensor<std::uint8_t, 4> hidden_by_mask =
-      {};                           ///< broadcastable to (B,H,L,S), 1 where the mask hides
-  Tensor<T, 4> added = {};          ///< broadcastable to (B,H,L,S), logits; -Inf hides
-  std::vector<double> slopes = {};  ///< (H), ALiBi, 1/token; empty: none
+      {};                      ///< broadcastable to (B,H,L,S), 1 where the mask hides
+  Tensor<T, 4> added = {};     ///< broadcastable to (B,H,L,S), logits; -Inf hides
+  std::vector<T> slopes = {};  ///< (H), ALiBi, 1/token; empty: none
   std::vector<long long> slope_offset =
       {};  ///< per batch row: query i stands at key i + slope_offset[b]
   Fill fill = {};

@@ -2,11 +2,11 @@
 // these numbers.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "qkv/base/parallel.hpp"
 #include "qkv/checks/check.hpp"
 #include "qkv/diagnose/case.hpp"
 
@@ -55,8 +55,10 @@ struct Diagnosis {
   std::vector<Blind> blind = {};
 };
 
+/// Faults are tried on up to `threads` threads; their number does not change the answer.
 /// `on_progress` is called with the share of the faults that have been tried.
-Diagnosis diagnose(const Case& the_case, const std::function<void(double)>& on_progress = {});
+Diagnosis diagnose(const Case& the_case, const OnProgress& on_progress = {},
+                   std::size_t threads = 1);
 
 /// What this input cannot show, for the faults of the list that could otherwise strike.
 std::vector<Blind> blind_spots(const Case& the_case);

@@ -2,13 +2,13 @@
 // table in kernel_list.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "qkv/attention/pipeline.hpp"
 #include "qkv/attention/problem.hpp"
+#include "qkv/base/parallel.hpp"
 #include "qkv/kernels/isa.hpp"
 #include "qkv/tensor/tensor.hpp"
 
@@ -20,9 +20,6 @@ struct KernelOutput {
   Tensor<T, 4> heads = {};
   Tensor<T, 3> lse = {};
 };
-
-/// Called now and then with the share that is done, 0 to 1.
-using OnProgress = std::function<void(double)>;
 
 /// How a kernel is to run.
 struct KernelRun {

@@ -22,6 +22,7 @@
 #include "qkv/base/text.hpp"
 #include "qkv/io/read.hpp"
 #include "qkv/report/diagnose_report.hpp"
+#include "qkv/tensor/matmul.hpp"
 
 namespace qkv::cli {
 
@@ -162,8 +163,10 @@ int run_diagnose(const DiagnoseOptions& options) {
   for (const std::string& text : request.notes) note(options.console, text);
   const Sizes sizes = find_sizes(request.inputs, request.settings);
   const std::vector<StageShape> present = stage_shapes(request.inputs, request.settings, sizes);
-  require_memory(stage_memory(present, 4 * sizeof(double)), request, sizes);
-  use_threads(request, sizes);
+  require_memory(stage_memory(present, (2 + 2 * request.threads) * sizeof(double)), request, sizes);
+  // Faults are tried side by side, each with products of its own.
+  const std::size_t threads = use_threads(request, sizes);
+  set_blas_threads(1);
 
   Case the_case = make_case(request.inputs, request.settings, read_got(options, present));
   if (tolerance > 0) the_case.eps = tolerance;
@@ -171,7 +174,8 @@ int run_diagnose(const DiagnoseOptions& options) {
   DiagnoseReport report;
   {
     const Progress progress(isatty(STDERR_FILENO) == 1 && !options.console.quiet);
-    Diagnosis diagnosis = diagnose(the_case, [&](double share) { progress(share); });
+    Diagnosis diagnosis = diagnose(
+        the_case, [&](double share) { progress(share); }, threads);
     report = diagnose_report(std::move(diagnosis), run_checks(user_evidence(the_case, request)));
   }
   print(options.console.json ? diagnose_json(report) : diagnose_text(report, style));

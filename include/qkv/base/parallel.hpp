@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <functional>
 
-#include "qkv/kernels/kernel.hpp"
-
 namespace qkv {
+
+/// Called now and then with the share that is done, 0 to 1.
+using OnProgress = std::function<void(double)>;
 
 /// Calls work(item, thread) once for each item below `items`, thread < `threads`. The caller is
 /// thread 0; the threads take items in rising order, the next free one each. Where the system

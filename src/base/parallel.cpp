@@ -1,5 +1,5 @@
 // Items of work shared out to threads, by one atomic counter.
-#include "parallel.hpp"
+#include "qkv/base/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // parallel(): every item once, and a failure reaches the caller.
-#include "kernels/parallel.hpp"
+#include "qkv/base/parallel.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>
