@@ -116,8 +116,7 @@ class Search {
   /// Could strike at the target or before it.
   bool early_enough(const Candidate& candidate, const std::string& target) const {
     // Where the cap comes after the mask, capped shows what was done to the mask.
-    const std::string_view last = target == "capped" ? "masked" : target;
-    return place_of(candidate.fault->stage) <= place_of(last);
+    return place_of(candidate.fault->stage) <= place_of(target == "capped" ? "masked" : target);
   }
 
   std::vector<Accepted> singles(const std::string& target) const {
@@ -234,7 +233,8 @@ class Search {
     std::size_t most = 0;
     for (const Accepted& one : accepted) most = std::max(most, one.explains.size());
     std::erase_if(accepted, [&](const Accepted& one) { return one.explains.size() < most; });
-    std::ranges::stable_partition(accepted, [](const Accepted& one) { return !one.refuted; });
+    std::stable_partition(accepted.begin(), accepted.end(),
+                          [](const Accepted& one) { return !one.refuted; });
     return accepted;
   }
 

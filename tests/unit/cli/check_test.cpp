@@ -275,6 +275,14 @@ TEST_CASE("check: dropout left on makes rows sum to other than 1 (R094, R095)") 
   CHECK(one_key.failed("softmax.row_sum"));
 }
 
+TEST_CASE("check: rows that sum to less than 1 may be those of a sink (R097)") {
+  Check check;
+  CHECK(check.give("attn", {2, 3}, {0.15706, 0.258948, 0.426933, 0.248967, 0.410477, 0.09159})
+            .run() == 1);
+  CHECK(check.failed() == Words{"softmax.row_sum"});
+  CHECK(check.says("softmax.row_sum", "a sink in the denominator"));
+}
+
 TEST_CASE("check: keys of the future do not take part in the softmax (R101)") {
   // Scores 2, 1, 0, 0 with two valid keys.
   const auto with = [](const std::vector<double>& attn) {
