@@ -15,6 +15,7 @@ constexpr Fault faults_in_order[] = {
      faults::softmax_twice},
     {"softmax-unstable", "attn", "no row maximum is subtracted, so that exp overflows",
      faults::softmax_unstable},
+    {"scores-scaled", "scores", "scores hold the scale already", faults::scores_scaled},
     {"scale-missing", "scaled", "the scores are not scaled", faults::scale_missing},
     {"scale-twice", "scaled", "the scale is applied twice", faults::scale_twice},
     {"scale-d-not-root", "scaled", "the scores are divided by D, not by its root",

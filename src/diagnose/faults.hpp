@@ -13,6 +13,7 @@ std::vector<Variant> softmax_axis(const Case& the_case);
 std::vector<Variant> softmax_whole(const Case& the_case);
 std::vector<Variant> softmax_twice(const Case& the_case);
 std::vector<Variant> softmax_unstable(const Case& the_case);
+std::vector<Variant> scores_scaled(const Case& the_case);
 std::vector<Variant> scale_missing(const Case& the_case);
 std::vector<Variant> scale_twice(const Case& the_case);
 std::vector<Variant> scale_d_not_root(const Case& the_case);

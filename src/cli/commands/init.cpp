@@ -1,17 +1,21 @@
 // qkv init: a bundle of random inputs and weights, the same bytes for the same seed on every
 // machine.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/common_options.hpp"
 #include "cli/console.hpp"
 #include "cli/numbers.hpp"
 #include "cli/outputs.hpp"
 #include "cli/run.hpp"
 #include "qkv/base/json.hpp"
 #include "qkv/base/text.hpp"
+#include "qkv/diagnose/diagnose.hpp"
 #include "qkv/io/write.hpp"
 #include "qkv/tensor/random.hpp"
 #include "qkv/tensor/shape.hpp"
@@ -23,9 +27,9 @@ namespace {
 
 struct InitOptions {
   std::string folder;
-  std::string batch = "2", seq = "4", d_model = "8", d_k, d_v, heads = "1", kv_heads, cross;
+  std::string batch, seq, d_model, d_k, d_v, heads, kv_heads, cross;
   std::string init = "xavier", seed = "0";
-  bool bias = false, force = false;
+  bool bias = false, revealing = false, force = false;
   ConsoleOptions console;
 };
 
@@ -64,6 +68,30 @@ float draw(const Part& part, Init init, Random& random) {
 struct Widths {
   std::size_t B, L, S, E, H, G, D, Dv;
 };
+
+/// The sizes that were not given. The revealing ones are all different, several in each axis, no
+/// number of heads is another's square or the root of a width, and heads outnumber the square of
+/// their groups, so that a wrong axis, factor or divisor gives other numbers.
+void fill_in(InitOptions& options) {
+  const auto otherwise = [](std::string& size, const char* usual) {
+    if (size.empty()) size = usual;
+  };
+  if (options.revealing && options.heads.empty() && options.kv_heads.empty()) {
+    options.heads = "6";
+    options.kv_heads = "3";
+  }
+  const bool sized = !options.d_model.empty() || !options.d_k.empty();
+  otherwise(options.batch, "2");
+  otherwise(options.seq, options.revealing ? "5" : "4");
+  if (options.revealing && !sized) {
+    options.d_model = "11";
+    options.d_k = "4";
+    otherwise(options.d_v, "7");
+  }
+  otherwise(options.d_model, "8");
+  otherwise(options.heads, "1");
+  options.bias = options.bias || options.revealing;
+}
 
 Widths widths(const InitOptions& options) {
   const auto count = [](const std::string& text, const char* flag) {
@@ -145,7 +173,20 @@ Json config_of(const Widths& w) {
   return config;
 }
 
-int run_init(const InitOptions& options) {
+/// What the bundle cannot show in spite of --revealing, because of the sizes that were given.
+std::vector<Blind> hidden_faults(const InitOptions& options) {
+  CommonOptions common;
+  common.values["input"] = options.folder;
+  const Request request = read_request(std::move(common));
+  std::vector<Blind> hidden = blind_spots(make_case(request.inputs, request.settings, {}));
+  for (Blind& blind : hidden)
+    std::erase(blind.hides, "causal-align");  // no bundle of init is causal
+  std::erase_if(hidden, [](const Blind& blind) { return blind.hides.empty(); });
+  return hidden;
+}
+
+int run_init(InitOptions options) {
+  fill_in(options);
   text_style(options.console);
   const Widths w = widths(options);
   const auto init = static_cast<Init>(
@@ -174,6 +215,12 @@ int run_init(const InitOptions& options) {
   config.write(config_of(w).dump());
   config.commit();
   text += (folder / "config.json").string() + "\n";
+  if (options.revealing) {
+    for (const Blind& blind : hidden_faults(options)) {
+      note(options.console, fmt::format("{} hides {}; {} would show it", blind.property,
+                                        listed(blind.hides), blind.show_with));
+    }
+  }
   if (options.console.json) {
     print(Json::object({{"schema", "qkv.init/1"},
                         {"folder", options.folder},
@@ -192,11 +239,12 @@ Action add_init(CLI::App& app) {
   auto options = std::make_shared<InitOptions>();
   app.add_option("DIR", options->folder, "The folder to make")->type_name("DIR")->required();
   app.add_option("--batch", options->batch, "B (2)")->type_name("B");
-  app.add_option("--seq", options->seq, "L (4)")->type_name("L");
-  app.add_option("--d-model", options->d_model, "E, width of x (8)")->type_name("E");
+  app.add_option("--seq", options->seq, "L (4; revealing: 5)")->type_name("L");
+  app.add_option("--d-model", options->d_model, "E, width of x (8; revealing: 11)")->type_name("E");
   app.add_option("--d-k", options->d_k, "D, width of a query and key head (E/H)")->type_name("D");
   app.add_option("--d-v", options->d_v, "Dv, width of a value head (D)")->type_name("Dv");
-  app.add_option("--heads", options->heads, "H, query heads (1); several get an output weight")
+  app.add_option("--heads", options->heads,
+                 "H, query heads (1; revealing: 6, in 3 groups); several get an output weight")
       ->type_name("H");
   app.add_option("--kv-heads", options->kv_heads, "G, key/value heads (H)")->type_name("G");
   app.add_flag("--bias", options->bias, "Biases too");
@@ -206,6 +254,8 @@ Action add_init(CLI::App& app) {
       ->type_name("xavier|kaiming|uniform|normal");
   app.add_option("--seed", options->seed, "Same seed, same bytes, on every machine (0)")
       ->type_name("N");
+  app.add_flag("--revealing", options->revealing,
+               "Sizes and biases with which every fault of the configuration shows");
   app.add_flag("--force", options->force, "Replace a bundle that is there");
   add_console_options(app, options->console);
   return [options] { return run_init(*options); };

@@ -150,3 +150,18 @@ TEST_CASE("reports: a cap that was asked for and not used (R096)") {
              {0.255979, 0.345355, 0.398667, 0.364168, 0.491318, 0.144515}));
   CHECK(first(of_attn(two_queries_attn, capped)) == "softcap-missing");
 }
+
+TEST_CASE("diagnose: scores that were kept after the scale are named so, and nothing else is") {
+  Inputs inputs;
+  inputs.q = array_of({2, 4}, {1, 0, 2, 0, 0, 1, 0, -1});
+  inputs.k = array_of({3, 4}, {1, 1, 0, 0, 0, 2, 1, 0, 1, 0, 1, 1});
+  inputs.v = array_of({3, 2}, {1, 0, 0, 1, 2, 2});
+  Case the_case = make_case(
+      inputs, {},
+      {{"scores", array_of({2, 3}, {0.5, 1, 1.5, 0.5, 1, -0.5})},
+       {"attn", array_of({2, 3}, {0.186324, 0.307196, 0.50648, 0.331499, 0.546549, 0.121952})}});
+  the_case.eps = 1e-5;  // six decimals
+  const Diagnosis found = diagnose(the_case);
+  REQUIRE(found.faults.size() == 1);
+  CHECK(found.faults.front().id == "scores-scaled");
+}
