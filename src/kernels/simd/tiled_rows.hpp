@@ -52,19 +52,33 @@ inline void running_weights(LaneBlock& rows, float factor, const Vec (&greatest)
     sums[v] = Vec{};
     store(rows.top + v * lanes, top);
   }
-  for (int key = 0; key < keys; ++key) {
+  // Equal weights, added one by one to a sum, round in the same direction each time: chains are
+  // kept short, and what the running sum loses is kept beside it.
+  constexpr int chain = 8;
+  for (int first = 0; first < keys; first += chain) {
+    Vec few[Vecs] = {};
+    const int end = first + chain < keys ? first + chain : keys;
+    for (int key = first; key < end; ++key) {
 #pragma GCC unroll 4
-    for (int v = 0; v < Vecs; ++v) {
-      float* at = weights + (key * Vecs + v) * lanes;
-      const Vec weight = exp2_or_zero(load(at) * factor - base[v]);
-      sums[v] += weight;
-      store(at, weight);
+      for (int v = 0; v < Vecs; ++v) {
+        float* at = weights + (key * Vecs + v) * lanes;
+        const Vec weight = exp2_or_zero(load(at) * factor - base[v]);
+        few[v] += weight;
+        store(at, weight);
+      }
     }
+#pragma GCC unroll 4
+    for (int v = 0; v < Vecs; ++v) sums[v] += few[v];
   }
 #pragma GCC unroll 4
   for (int v = 0; v < Vecs; ++v) {
     float* sum = rows.sum + v * lanes;
-    store(sum, load(sum) * shrink[v] + sums[v]);
+    float* lost = rows.lost + v * lanes;
+    const Vec before = load(sum) * shrink[v];
+    const Vec after = before + sums[v];
+    const Vec added = after - before;
+    store(sum, after);
+    store(lost, load(lost) * shrink[v] + ((before - (after - added)) + (sums[v] - added)));
   }
 }
 
@@ -147,11 +161,12 @@ inline void pass_keys(const FlatProblem& p, const RowBlock& block, Pass pass, in
   }
 }
 
-/// Divides the sums by their weights. Returns whether every one is finite.
+/// Divides the sums by their weights'. Returns whether every one is finite.
 inline bool divide(const FlatProblem& p, LaneBlock& rows) {
   IntVec off{};
   for (int v = 0; v < rows.vecs; ++v) {
-    const Vec sum = load(rows.sum + v * lanes);
+    const Vec sum = load(rows.sum + v * lanes) + load(rows.lost + v * lanes);
+    store(rows.sum + v * lanes, sum);
     const Vec part = sum == 0 ? splat(1.0F) : 1 / sum;
     for (std::ptrdiff_t e = 0; e < p.Dv; ++e) {
       float* at = rows.o + (e * rows.vecs + v) * lanes;
