@@ -102,7 +102,7 @@ template <int Vecs>
 inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, std::int32_t j0,
                       int keys, LaneBlock& rows, TileScratch& scratch) {
   Sight sight = p.hides ? find_hidden(p, rows, block.b, j0, keys, scratch.hidden) : Sight::all;
-  const bool added_hides = p.added != nullptr && !gather_added(p, rows, block.b, j0, keys, scratch);
+  const bool added_hides = p.added != nullptr && !added_shows_any(p, rows, block.b, j0, keys);
   if (pass == Pass::running) {
     if (added_hides) return;
     if (sight == Sight::nothing && (p.fill == -infinity || fill_is_nothing(p, rows))) return;
@@ -113,7 +113,8 @@ inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, st
   Vec greatest[Vecs], shrink[Vecs];
   score_tile<Vecs>(k, p.k_at.i, keys, rows.q, p.D, scratch.weights, greatest);
   const bool plain = p.plain();
-  if (!plain || sight != Sight::all) adjust_tile<Vecs>(p, rows, sight, j0, keys, scratch, greatest);
+  if (!plain || sight != Sight::all)
+    adjust_tile<Vecs>(p, rows, block.b, sight, j0, keys, scratch, greatest);
   const float factor = plain ? p.scale * log2_e : log2_e;
   if (pass == Pass::running) {
     running_weights<Vecs>(rows, factor, greatest, keys, scratch.weights, shrink);
@@ -156,8 +157,12 @@ inline void pass_keys(const FlatProblem& p, const RowBlock& block, Pass pass, in
   for (std::int32_t n = 0; n < (only_visible ? visible : tiles); ++n) {
     const std::int32_t j0 = (start + n) % tiles * tile_keys;
     const auto keys = static_cast<int>(p.S - j0 < tile_keys ? p.S - j0 : tile_keys);
-    for (int m = 0; m < blocks; ++m)
+    for (int m = 0; m < blocks; ++m) {
+      const bool more = m + 1 < blocks;
+      if (p.hidden != nullptr || p.added != nullptr)
+        fetch_masks(p, work.blocks[more ? m + 1 : 0], block.b, more ? j0 : j0 + tile_keys);
       pass_tile(p, block, pass, j0, keys, work.blocks[m], work.scratch);
+    }
   }
 }
 
