@@ -10,14 +10,14 @@
 
 namespace qkv::cli {
 
-double parse_number(std::string_view text, const std::string& where) {
+double parse_number(std::string_view text, const std::string& where, const std::string& expected) {
   double value = 0;
   const std::string_view digits = text.starts_with("+") ? text.substr(1) : text;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (failure == std::errc() && end == digits.data() + digits.size() && !std::isnan(value))
     return value;
   throw Error(Complaint{
-      .what = "not a number", .where = where, .expected = "a number", .got = escaped(text)});
+      .what = "not a number", .where = where, .expected = expected, .got = escaped(text)});
 }
 
 long long parse_integer(std::string_view text, const std::string& where, long long least) {

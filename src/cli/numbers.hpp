@@ -9,7 +9,8 @@
 namespace qkv::cli {
 
 /// throws  Error naming `where` unless the whole text is a number ("inf", "-inf" and "1e-9" are)
-double parse_number(std::string_view text, const std::string& where);
+double parse_number(std::string_view text, const std::string& where,
+                    const std::string& expected = "a number");
 
 /// throws  Error naming `where` unless the whole text is an integer of at least `least`
 long long parse_integer(std::string_view text, const std::string& where, long long least);

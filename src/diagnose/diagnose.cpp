@@ -110,7 +110,8 @@ class Search {
 
   static bool changes(const Alteration& alteration, const std::string& stage) {
     return std::ranges::any_of(alteration.edits, [&](const auto& e) { return e.stage == stage; }) ||
-           std::ranges::any_of(alteration.moves, [&](const auto& m) { return m.stage == stage; });
+           std::ranges::any_of(alteration.moves, [&](const auto& m) { return m.stage == stage; }) ||
+           std::ranges::any_of(alteration.shown, [&](const auto& m) { return m.stage == stage; });
   }
 
   /// Could strike at the target or before it.
@@ -224,6 +225,16 @@ class Search {
     return made;
   }
 
+  /// Coarse types let through what is only near: half of what rounding may do at most, where
+  /// another mistake leaves a sixth, is another mistake's numbers.
+  static void drop_worse(std::vector<Accepted>& accepted) {
+    double least = HUGE_VAL;
+    for (const Accepted& one : accepted) least = std::min(least, one.residual);
+    std::erase_if(accepted, [&](const Accepted& one) {
+      return one.residual > 0.5 && one.residual > 3 * least;
+    });
+  }
+
   /// Those that explain most, in the order of the list, refuted ones last; generic ones only where
   /// no other is left.
   static std::vector<Accepted> best(std::vector<Accepted> accepted) {
@@ -233,6 +244,7 @@ class Search {
     std::size_t most = 0;
     for (const Accepted& one : accepted) most = std::max(most, one.explains.size());
     std::erase_if(accepted, [&](const Accepted& one) { return one.explains.size() < most; });
+    drop_worse(accepted);
     std::stable_partition(accepted.begin(), accepted.end(),
                           [](const Accepted& one) { return !one.refuted; });
     return accepted;

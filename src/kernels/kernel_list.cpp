@@ -15,12 +15,13 @@ namespace {
 bool always(const Sizes&, const Settings&) { return true; }
 
 constexpr Kernel kernels[] = {
-    {"decode", "few queries against many keys, at the speed of memory", true, decode_supports,
+    {"decode", "few queries against many keys, at the speed of memory",
+     "at most 16 queries for each key/value head (H/G*L), and no empty axis", true, decode_supports,
      decode, nullptr},
-    {"tiled", "blocks of queries in registers against tiles of keys", true, tiled_supports, tiled,
-     nullptr},
-    {"reference", "the readable pipeline, a block of queries at a time", false, always,
-     reference<float>, reference<double>},
+    {"tiled", "blocks of queries in registers against tiles of keys", "no empty axis", true,
+     tiled_supports, tiled, nullptr},
+    {"reference", "the readable pipeline, a block of queries at a time", "any problem", false,
+     always, reference<float>, reference<double>},
 };
 
 template <class T>
@@ -49,9 +50,12 @@ const Kernel& choose_kernel(const std::string& wanted, const Sizes& sizes,
                             .got = wanted});
     }
     throw Error(Complaint{.what = "kernel does not support this problem",
-                          .where = "--kernel",
-                          .expected = "auto",
-                          .got = wanted});
+                          .where = "--kernel " + wanted,
+                          .expected = std::string(kernel.limits),
+                          .got = "H " + std::to_string(sizes.H) + ", G " + std::to_string(sizes.G) +
+                                 ", L " + std::to_string(sizes.L) + ", S " +
+                                 std::to_string(sizes.S),
+                          .hint = "--kernel auto takes the fastest that fits"});
   }
   throw Error(Complaint{.what = "unknown kernel",
                         .where = "--kernel",

@@ -32,6 +32,7 @@ struct KernelRun {
 struct Kernel {
   std::string_view name;     ///< "reference": the name in --kernel
   std::string_view summary;  ///< for the manual
+  std::string_view limits;   ///< what it supports, for errors
   bool by_isa;               ///< built for each instruction set
   bool (*supports)(const Sizes&, const Settings&);
   KernelOutput<float> (*run_float)(const Problem<float>&, const QueryKeyValue<float>&,

@@ -37,17 +37,6 @@ struct Fetcher {
   }
 };
 
-/// The first `count` numbers, zeros behind them.
-inline Vec load_first(const float* from, std::ptrdiff_t count) {
-#if defined(__AVX512F__)
-  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << count) - 1U), from);
-#else
-  Vec x{};
-  for (std::ptrdiff_t n = 0; n < count; ++n) x[n] = from[n];
-  return x;
-#endif
-}
-
 /// Lane n is the sum of sums[n]: each round adds two halves of each of two registers into one.
 template <int Half = lanes / 2>
 inline Vec sums_of(Vec (&sums)[lanes]) {

@@ -221,14 +221,15 @@ inline bool decode_merge(const FlatProblem& p, const RowBlock& block, const floa
                 rows.query[n] * p.heads_at.i;
     __builtin_memset(to, 0, static_cast<std::size_t>(p.Dv) * sizeof(float));
     rows.top[n] = top;
-    rows.sum[n] = 0;
+    double weights = 0;
     for (std::ptrdiff_t chunk = 0; chunk < chunks; ++chunk) {
       const float share = exp2_or_zero(splat(partial(chunk)[0] - base))[0];
-      rows.sum[n] += partial(chunk)[1] * share;
+      weights += static_cast<double>(partial(chunk)[1]) * static_cast<double>(share);
       const float* from = partial(chunk) + partial_sums;
       for (std::ptrdiff_t e = 0; e < p.Dv; ++e) to[e] += from[e] * share;
     }
-    const float sum = rows.sum[n];
+    const auto sum = static_cast<float>(weights);
+    rows.sum[n] = sum;
     const float part = sum == 0 ? 1.0F : 1 / sum;
     for (std::ptrdiff_t e = 0; e < p.Dv; ++e) to[e] *= part;
     if (!all_finite(to, 0, 1, p.Dv)) return false;

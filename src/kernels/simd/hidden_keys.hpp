@@ -17,7 +17,6 @@ enum class Sight { all, some, nothing };
 /// Room for one tile.
 struct TileScratch {
   alignas(64) float weights[tile_keys * max_width];  ///< (keys, width): scores, logits, weights
-  alignas(64) float added[tile_keys * max_width];    ///< (keys, width): the float mask
   std::uint32_t hidden[tile_keys / 32 * max_width];  ///< (words, width): bit j%32 hides key j
 };
 
@@ -77,78 +76,169 @@ inline Sight find_hidden(const FlatProblem& p, const LaneBlock& rows, std::ptrdi
   return any_hidden == 0 ? Sight::all : Sight::some;
 }
 
-/// Brings the float mask into the lanes. Returns whether it leaves any key of the tile visible.
-inline bool gather_added(const FlatProblem& p, const LaneBlock& rows, std::ptrdiff_t b,
-                         std::int32_t j0, int keys, TileScratch& scratch) {
-  const int width = rows.width();
-  const float* from[max_width];
-  for (int n = 0; n < width; ++n) {
+/// Where the float mask of each lane begins in a tile.
+inline void added_rows(const FlatProblem& p, const LaneBlock& rows, std::ptrdiff_t b,
+                       std::int32_t j0, const float** from) {
+  for (int n = 0; n < rows.width(); ++n) {
     from[n] = p.added + b * p.added_at.b + rows.head[n] * p.added_at.h +
               rows.query[n] * p.added_at.i + j0 * p.added_at.j;
   }
-  if (p.added_at.j == 0) {
-    for (int key = 0; key < keys; ++key)
-      for (int n = 0; n < width; ++n) scratch.added[key * width + n] = *from[n];
-  } else {
-    rows_to_lanes(from, width, keys, scratch.added);
-  }
-  IntVec visible{};
-  for (int n = 0; n < keys * width; n += lanes)
-    visible |= load(scratch.added + n) != splat(-infinity);
-  return any(visible);
 }
 
-/// logit = fill where hidden, -Inf where the float mask is -Inf, else scale, cap and bias applied
-/// to the score; as the stages scaled, capped and masked of the pipeline do. `greatest` is found
-/// anew.
+/// Whether the float mask leaves any key of a tile visible.
+inline bool added_shows_any(const FlatProblem& p, const LaneBlock& rows, std::ptrdiff_t b,
+                            std::int32_t j0, int keys) {
+  const float* from[max_width];
+  added_rows(p, rows, b, j0, from);
+  const int given = p.added_at.j == 0 ? 1 : keys;
+  for (int n = 0; n < rows.count; ++n) {
+    IntVec visible{};
+    int key = 0;
+    for (; key + lanes <= given; key += lanes) visible |= load(from[n] + key) != -infinity;
+    bool shows = any(visible);
+    for (; key < given; ++key) shows = shows || from[n][key] != -infinity;
+    if (shows) return true;
+  }
+  return false;
+}
+
+/// Starts to bring the masks of a tile to the cache: their rows lie far apart, and no prefetcher of
+/// the CPU follows them.
+inline void fetch_masks(const FlatProblem& p, const LaneBlock& rows, std::ptrdiff_t b,
+                        std::int32_t j0) {
+  for (int n = 0; n < rows.count; ++n) {
+    if (p.hidden != nullptr && p.hidden_at.j != 0) {
+      const std::uint8_t* row = p.hidden + b * p.hidden_at.b + rows.head[n] * p.hidden_at.h +
+                                rows.query[n] * p.hidden_at.i + j0;
+      for (int key = 0; key < tile_keys; key += 64) __builtin_prefetch(row + key, 0, 3);
+    }
+    if (p.added != nullptr && p.added_at.j != 0) {
+      const float* row = p.added + b * p.added_at.b + rows.head[n] * p.added_at.h +
+                         rows.query[n] * p.added_at.i + j0;
+      for (int key = 0; key < tile_keys; key += 16) __builtin_prefetch(row + key, 0, 3);
+    }
+  }
+}
+
+/// What the stages scaled, capped and masked do to a tile of scores, but for hiding and the float
+/// mask.
 template <int Vecs>
-inline void adjust_tile(const FlatProblem& p, LaneBlock& rows, Sight sight, std::int32_t j0,
-                        int keys, TileScratch& scratch, Vec (&greatest)[Vecs]) {
-  const bool plain = p.plain(), hides = sight != Sight::all;
-  const Vec scale = splat(p.scale), cap = splat(p.softcap), fill = splat(p.fill);
-  const Vec minus_infinity = splat(-infinity);
-  IntVec seen[Vecs];
-  __builtin_memcpy(seen, rows.seen, sizeof seen);
-#pragma GCC unroll 4
-  for (int v = 0; v < Vecs; ++v) greatest[v] = minus_infinity;
+inline void bend_tile(const FlatProblem& p, const LaneBlock& rows, std::int32_t j0, int keys,
+                      TileScratch& scratch) {
+  const Vec scale = splat(p.scale), cap = splat(p.softcap);
+  for (int n = 0; n < keys * Vecs * lanes; n += lanes) {
+    float* at = scratch.weights + n;
+    const Vec x = load(at) * scale;
+    store(at, p.softcap != 0 ? cap * tanh_of(x / cap) : x);
+  }
+  if (p.slopes == nullptr) return;
   for (int key = 0; key < keys; ++key) {
-    const IntVec bit = splat(static_cast<std::int32_t>(1U << (key % 32)));
-    const float* words = reinterpret_cast<const float*>(scratch.hidden) + key / 32 * Vecs * lanes;
 #pragma GCC unroll 4
     for (int v = 0; v < Vecs; ++v) {
       float* at = scratch.weights + (key * Vecs + v) * lanes;
-      Vec x = load(at);
-      Vec added{};
-      if (!plain) {
-        x *= scale;
-        if (p.softcap != 0) x = cap * tanh_of(x / cap);
-        if (p.slopes != nullptr) {
-          IntVec away;
-          __builtin_memcpy(&away, rows.own + v * lanes, sizeof away);
-          away -= j0 + key;
-          x -= load(rows.slope + v * lanes) * __builtin_convertvector(away < 0 ? -away : away, Vec);
-        }
-        if (p.added != nullptr) {
-          added = load(scratch.added + (key * Vecs + v) * lanes);
-          x += added;
-        }
-      }
-      IntVec hidden{};
-      if (sight == Sight::some)
-        hidden = (reinterpret_cast<IntVec>(load(words + v * lanes)) & bit) != 0;
-      if (sight == Sight::nothing) hidden = ~IntVec{};
-      if (hides) x = hidden ? fill : x;
-      if (p.added != nullptr) {
-        const IntVec veiled = added == minus_infinity;
-        x = veiled ? minus_infinity : x;
-        hidden |= veiled;
-      }
-      seen[v] |= ~hidden;
-      store(at, x);
-      greatest[v] = greater(x, greatest[v]);
+      IntVec away;
+      __builtin_memcpy(&away, rows.own + v * lanes, sizeof away);
+      away -= j0 + key;
+      const Vec distance = __builtin_convertvector(away < 0 ? -away : away, Vec);
+      store(at, load(at) - load(rows.slope + v * lanes) * distance);
     }
   }
-  __builtin_memcpy(rows.seen, seen, sizeof seen);
+}
+
+/// What hiding does to a register of logits, one key for `lanes` queries.
+struct Hiding {
+  Vec fill;
+  IntVec seen{};
+  Vec greatest = splat(-infinity);
+
+  Vec operator()(Vec x, IntVec hidden) {
+    x = hidden ? fill : x;
+    seen |= ~hidden;
+    greatest = greater(x, greatest);
+    return x;
+  }
+  /// -Inf in the float mask hides, whatever the fill.
+  Vec operator()(Vec x, IntVec hidden, Vec added) {
+    const IntVec veiled = added == splat(-infinity);
+    x = hidden ? fill : x + added;
+    x = veiled ? splat(-infinity) : x;
+    seen |= ~(hidden | veiled);
+    greatest = greater(x, greatest);
+    return x;
+  }
+};
+
+/// Lanes of vector v from which a key is hidden.
+inline IntVec hidden_lanes(const TileScratch& scratch, int width, int v, int key) {
+  IntVec words;
+  __builtin_memcpy(&words, scratch.hidden + key / 32 * width + v * lanes, sizeof words);
+  return (words & splat(static_cast<std::int32_t>(1U << (key % 32)))) != 0;
+}
+
+/// logit = fill where hidden, -Inf where the float mask is -Inf, else the score with the float mask
+/// added; the mask is transposed on the way, a square of keys and queries at a time.
+inline void add_mask(const float* const* from, std::ptrdiff_t stride, int width, int v, int keys,
+                     TileScratch& scratch, Hiding& hiding) {
+  for (int first = 0; first < keys; first += lanes) {
+    const int here = keys - first < lanes ? keys - first : lanes;
+    Vec square[lanes];
+    if (stride == 0) {
+      Vec same;
+      for (int n = 0; n < lanes; ++n) same[n] = *from[v * lanes + n];
+#pragma GCC unroll 16
+      for (int n = 0; n < lanes; ++n) square[n] = same;
+    } else {
+#pragma GCC unroll 16
+      for (int n = 0; n < lanes; ++n) {
+        const float* row = from[v * lanes + n] + first;
+        square[n] = here == lanes ? load(row) : load_first(row, here);
+      }
+      transpose_square(square);
+    }
+#pragma GCC unroll 16
+    for (int n = 0; n < lanes; ++n) {
+      if (n >= here) continue;
+      float* at = scratch.weights + (first + n) * width + v * lanes;
+      store(at, hiding(load(at), hidden_lanes(scratch, width, v, first + n), square[n]));
+    }
+  }
+}
+
+/// The stages scaled, capped and masked for a tile of scores; `greatest` is found anew, and what
+/// each query sees is noted.
+template <int Vecs>
+inline void adjust_tile(const FlatProblem& p, LaneBlock& rows, std::ptrdiff_t b, Sight sight,
+                        std::int32_t j0, int keys, TileScratch& scratch, Vec (&greatest)[Vecs]) {
+  if (!p.plain()) bend_tile<Vecs>(p, rows, j0, keys, scratch);
+  constexpr int width = Vecs * lanes;
+  if (sight != Sight::some) {
+    const std::uint32_t all = sight == Sight::nothing ? ~0U : 0U;
+    for (int n = 0; n < tile_keys / 32 * width; ++n) scratch.hidden[n] = all;
+  }
+  Hiding hiding[Vecs];
+#pragma GCC unroll 4
+  for (int v = 0; v < Vecs; ++v) hiding[v].fill = splat(p.fill);
+  if (p.added != nullptr) {
+    const float* from[max_width];
+    added_rows(p, rows, b, j0, from);
+    for (int v = 0; v < Vecs; ++v) add_mask(from, p.added_at.j, width, v, keys, scratch, hiding[v]);
+  } else {
+    for (int key = 0; key < keys; ++key) {
+#pragma GCC unroll 4
+      for (int v = 0; v < Vecs; ++v) {
+        float* at = scratch.weights + key * width + v * lanes;
+        store(at, hiding[v](load(at), hidden_lanes(scratch, width, v, key)));
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < Vecs; ++v) {
+    greatest[v] = hiding[v].greatest;
+    IntVec seen;
+    __builtin_memcpy(&seen, rows.seen + v * lanes, sizeof seen);
+    seen |= hiding[v].seen;
+    __builtin_memcpy(rows.seen + v * lanes, &seen, sizeof seen);
+  }
 }
 
 }  // namespace

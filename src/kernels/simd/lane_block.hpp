@@ -21,6 +21,7 @@ struct LaneBlock {
   float* o = nullptr;  ///< (Dv, vecs*lanes), sum over the keys so far of weight * v
   /// Running statistics: the greatest logit, in powers of two, and the sum of 2^(logit - top).
   float top[lane_room], sum[lane_room];
+  float lost[lane_room];         ///< what rounding took from sum
   std::int32_t seen[lane_room];  ///< not 0: sees a key; kept where the sum does not tell
 
   std::ptrdiff_t head[lane_room], query[lane_room];
@@ -69,6 +70,7 @@ inline void set_rows(const FlatProblem& p, const RowBlock& block, std::ptrdiff_t
     const float sink = p.sinks != nullptr ? p.sinks[h] : -infinity;
     rows.top[n] = sink * 1.44269504088896340736F;
     rows.sum[n] = sink == -infinity ? 0.0F : 1.0F;
+    rows.lost[n] = 0;
     rows.seen[n] = 0;
     const bool start = n == 0;
     if (start || rows.first[n] < rows.any_first) rows.any_first = rows.first[n];

@@ -52,19 +52,33 @@ inline void running_weights(LaneBlock& rows, float factor, const Vec (&greatest)
     sums[v] = Vec{};
     store(rows.top + v * lanes, top);
   }
-  for (int key = 0; key < keys; ++key) {
+  // Equal weights, added one by one to a sum, round in the same direction each time: chains are
+  // kept short, and what the running sum loses is kept beside it.
+  constexpr int chain = 8;
+  for (int first = 0; first < keys; first += chain) {
+    Vec few[Vecs] = {};
+    const int end = first + chain < keys ? first + chain : keys;
+    for (int key = first; key < end; ++key) {
 #pragma GCC unroll 4
-    for (int v = 0; v < Vecs; ++v) {
-      float* at = weights + (key * Vecs + v) * lanes;
-      const Vec weight = exp2_or_zero(load(at) * factor - base[v]);
-      sums[v] += weight;
-      store(at, weight);
+      for (int v = 0; v < Vecs; ++v) {
+        float* at = weights + (key * Vecs + v) * lanes;
+        const Vec weight = exp2_or_zero(load(at) * factor - base[v]);
+        few[v] += weight;
+        store(at, weight);
+      }
     }
+#pragma GCC unroll 4
+    for (int v = 0; v < Vecs; ++v) sums[v] += few[v];
   }
 #pragma GCC unroll 4
   for (int v = 0; v < Vecs; ++v) {
     float* sum = rows.sum + v * lanes;
-    store(sum, load(sum) * shrink[v] + sums[v]);
+    float* lost = rows.lost + v * lanes;
+    const Vec before = load(sum) * shrink[v];
+    const Vec after = before + sums[v];
+    const Vec added = after - before;
+    store(sum, after);
+    store(lost, load(lost) * shrink[v] + ((before - (after - added)) + (sums[v] - added)));
   }
 }
 
@@ -88,7 +102,7 @@ template <int Vecs>
 inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, std::int32_t j0,
                       int keys, LaneBlock& rows, TileScratch& scratch) {
   Sight sight = p.hides ? find_hidden(p, rows, block.b, j0, keys, scratch.hidden) : Sight::all;
-  const bool added_hides = p.added != nullptr && !gather_added(p, rows, block.b, j0, keys, scratch);
+  const bool added_hides = p.added != nullptr && !added_shows_any(p, rows, block.b, j0, keys);
   if (pass == Pass::running) {
     if (added_hides) return;
     if (sight == Sight::nothing && (p.fill == -infinity || fill_is_nothing(p, rows))) return;
@@ -99,7 +113,8 @@ inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, st
   Vec greatest[Vecs], shrink[Vecs];
   score_tile<Vecs>(k, p.k_at.i, keys, rows.q, p.D, scratch.weights, greatest);
   const bool plain = p.plain();
-  if (!plain || sight != Sight::all) adjust_tile<Vecs>(p, rows, sight, j0, keys, scratch, greatest);
+  if (!plain || sight != Sight::all)
+    adjust_tile<Vecs>(p, rows, block.b, sight, j0, keys, scratch, greatest);
   const float factor = plain ? p.scale * log2_e : log2_e;
   if (pass == Pass::running) {
     running_weights<Vecs>(rows, factor, greatest, keys, scratch.weights, shrink);
@@ -142,16 +157,21 @@ inline void pass_keys(const FlatProblem& p, const RowBlock& block, Pass pass, in
   for (std::int32_t n = 0; n < (only_visible ? visible : tiles); ++n) {
     const std::int32_t j0 = (start + n) % tiles * tile_keys;
     const auto keys = static_cast<int>(p.S - j0 < tile_keys ? p.S - j0 : tile_keys);
-    for (int m = 0; m < blocks; ++m)
+    for (int m = 0; m < blocks; ++m) {
+      const bool more = m + 1 < blocks;
+      if (p.hidden != nullptr || p.added != nullptr)
+        fetch_masks(p, work.blocks[more ? m + 1 : 0], block.b, more ? j0 : j0 + tile_keys);
       pass_tile(p, block, pass, j0, keys, work.blocks[m], work.scratch);
+    }
   }
 }
 
-/// Divides the sums by their weights. Returns whether every one is finite.
+/// Divides the sums by their weights'. Returns whether every one is finite.
 inline bool divide(const FlatProblem& p, LaneBlock& rows) {
   IntVec off{};
   for (int v = 0; v < rows.vecs; ++v) {
-    const Vec sum = load(rows.sum + v * lanes);
+    const Vec sum = load(rows.sum + v * lanes) + load(rows.lost + v * lanes);
+    store(rows.sum + v * lanes, sum);
     const Vec part = sum == 0 ? splat(1.0F) : 1 / sum;
     for (std::ptrdiff_t e = 0; e < p.Dv; ++e) {
       float* at = rows.o + (e * rows.vecs + v) * lanes;

@@ -45,6 +45,17 @@ inline IntVec splat(std::int32_t x) { return x - IntVec{}; }
 inline Vec load(const float* from) { return *reinterpret_cast<const LooseVec*>(from); }
 inline void store(float* to, Vec x) { *reinterpret_cast<LooseVec*>(to) = x; }
 
+/// The first `count` numbers, zeros behind them.
+inline Vec load_first(const float* from, std::ptrdiff_t count) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << count) - 1U), from);
+#else
+  Vec x{};
+  for (std::ptrdiff_t n = 0; n < count; ++n) x[n] = from[n];
+  return x;
+#endif
+}
+
 /// The greater of the two; a NaN in x is forgotten, one in `so_far` stays.
 inline Vec greater(Vec x, Vec so_far) {
 #if defined(__AVX512F__)

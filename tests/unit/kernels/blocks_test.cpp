@@ -76,3 +76,14 @@ TEST_CASE("kernels: any number of threads gives the same") {
     }
   }
 }
+
+TEST_CASE("kernels: equal weights of very many keys, which round in the same direction") {
+  for (const std::size_t L : {std::size_t{1}, std::size_t{17}}) {
+    INFO("L " << L);
+    TwinCase twin = twin_case({.H = 1, .L = L, .S = 20000, .D = 2, .Dv = 2, .sigma = 0});
+    auto v = as_rank<float, 4>(twin.inputs.v->array).clone();
+    for (float& element : v.elements()) element = 1.1F + element * element;
+    twin.inputs.v = named(as_array(v));
+    CHECK(departures(twin) == "");
+  }
+}

@@ -1,0 +1,144 @@
+// Speed of the kernels. Each run stands beside a fresh measurement of what the CPU can do; what is
+// reported is the best of all runs over the best of those.
+//   usage: qkv_bench [--tiny] [options of Google Benchmark]
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "limits.hpp"
+#include "qkv/kernels/kernel.hpp"
+#include "qkv/tensor/random.hpp"
+
+namespace qkv::bench {
+
+namespace {
+
+/// Against what a workload is measured.
+enum class Limit { multiply_add, read };
+
+struct Workload {
+  std::string name;
+  std::string kernel;
+  Limit limit;
+  std::size_t B, H, G, L, S, D;
+  bool causal = false;
+  float sigma = 1;  ///< standard deviation of the scaled scores
+};
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> list = {
+      {"L1024_D64", "tiled", Limit::multiply_add, 1, 8, 8, 1024, 1024, 64},
+      {"L1024_D64_sigma30", "tiled", Limit::multiply_add, 1, 8, 8, 1024, 1024, 64, false, 30},
+      {"L1024_D64_sigma100", "tiled", Limit::multiply_add, 1, 8, 8, 1024, 1024, 64, false, 100},
+      {"L4096_D64", "tiled", Limit::multiply_add, 1, 4, 4, 4096, 4096, 64},
+      {"L4096_D64_causal", "tiled", Limit::multiply_add, 1, 4, 4, 4096, 4096, 64, true},
+      {"L512_D64_causal", "tiled", Limit::multiply_add, 1, 16, 16, 512, 512, 64, true},
+      {"L2048_D128", "tiled", Limit::multiply_add, 1, 4, 4, 2048, 2048, 128},
+      {"B8_L128_D64", "tiled", Limit::multiply_add, 8, 12, 12, 128, 128, 64},
+      {"L8_grouped_S8192_D128", "tiled", Limit::multiply_add, 1, 32, 8, 8, 8192, 128},
+      {"decode_S8192_D128", "decode", Limit::read, 1, 32, 32, 1, 8192, 128},
+      {"decode_grouped_S8192_D128", "decode", Limit::read, 1, 32, 8, 1, 8192, 128},
+  };
+  return list;
+}
+
+Tensor<float, 4> normal(const std::array<std::size_t, 4>& sizes, const char* name, float sigma) {
+  auto tensor = Tensor<float, 4>::make(sizes);
+  Random random(1, name);
+  for (float& value : tensor.elements()) value = sigma * static_cast<float>(random.normal());
+  return tensor;
+}
+
+Problem<float> problem_of(const Workload& work) {
+  Problem<float> problem;
+  problem.sizes.B = work.B;
+  problem.sizes.H = work.H;
+  problem.sizes.G = work.G;
+  problem.sizes.L = work.L;
+  problem.sizes.S = work.S;
+  problem.sizes.D = problem.sizes.Dv = work.D;
+  problem.scale = 1 / std::sqrt(static_cast<double>(work.D));
+  problem.settings.causal = work.causal;
+  problem.visibility.causal = work.causal;
+  problem.visibility.offset.assign(work.B, static_cast<long long>(work.S - work.L));
+  return problem;
+}
+
+/// 4·B·H·L·S·D, of which a causal mask leaves about half: those are counted.
+double operations(const Workload& work) {
+  const double all = 4.0 * static_cast<double>(work.B * work.H * work.L * work.S * work.D);
+  const double L = static_cast<double>(work.L);
+  return work.causal ? all * (L + 1) / (2 * L) : all;
+}
+
+void run(benchmark::State& state, const Workload& work, Isa isa, std::size_t threads) {
+  const Problem<float> problem = problem_of(work);
+  const QueryKeyValue<float> qkv = {normal({work.B, work.H, work.L, work.D}, "q", work.sigma),
+                                    normal({work.B, work.G, work.S, work.D}, "k", 1),
+                                    normal({work.B, work.G, work.S, work.D}, "v", 1)};
+  const auto kernel = std::ranges::find(kernel_list(), work.kernel, &Kernel::name);
+  double best = HUGE_VAL, limit = 0;
+  for ([[maybe_unused]] const auto iteration : state) {
+    limit = std::max(limit, work.limit == Limit::read ? read_speed(qkv.k.elements(), threads)
+                                                      : multiply_add_peak(isa, threads));
+    const auto start = std::chrono::steady_clock::now();
+    const auto output = kernel->run_float(problem, qkv, {.threads = threads, .isa = isa});
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    benchmark::DoNotOptimize(output.heads.data());
+    best = std::min(best, seconds.count());
+    state.SetIterationTime(seconds.count());
+  }
+  const double done = work.limit == Limit::read
+                          ? static_cast<double>((qkv.k.size() + qkv.v.size()) * sizeof(float))
+                          : operations(work);
+  state.counters["best_ms"] = best * 1e3;
+  state.counters["GFLOP/s"] = operations(work) / best / 1e9;
+  state.counters[work.limit == Limit::read ? "of_read" : "of_peak"] = done / best / limit;
+}
+
+/// Every size brought down to what takes milliseconds in a build without optimisation.
+Workload tiny(Workload work) {
+  work.B = 1;
+  work.H = 4 * work.H / work.G;
+  work.G = 4;
+  work.L = std::min<std::size_t>(work.L, 70);
+  work.S = std::min<std::size_t>(work.S, 140);
+  return work;
+}
+
+void register_all(bool is_tiny) {
+  for (const Workload& listed : workloads()) {
+    const Workload work = is_tiny ? tiny(listed) : listed;
+    for (const Isa isa : isa_list()) {
+      for (const std::size_t threads : {1, 2}) {
+        const std::string title =
+            work.name + "/" + std::string(name(isa)) + "/threads:" + std::to_string(threads);
+        benchmark::RegisterBenchmark(
+            title.c_str(), [=](benchmark::State& state) { run(state, work, isa, threads); })
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond)
+            ->Iterations(is_tiny ? 1 : 20);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace qkv::bench
+
+int main(int count, char** arguments) {
+  const bool is_tiny = count > 1 && std::strcmp(arguments[1], "--tiny") == 0;
+  if (is_tiny) std::rotate(arguments + 1, arguments + 2, arguments + count);
+  if (is_tiny) --count;
+  qkv::bench::register_all(is_tiny);
+  benchmark::Initialize(&count, arguments);
+  if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
