@@ -124,8 +124,7 @@ std::vector<TwinOption> twin_options() {
 }
 
 TwinCase with_options(const std::vector<TwinOption>& options, Queries queries) {
-  const std::size_t L = queries == Queries::many ? 19 : 3,
-                    S = queries == Queries::many ? 150 : 530;
+  const std::size_t L = queries == Queries::many ? 19 : 3, S = queries == Queries::many ? 150 : 530;
   TwinCase twin = twin_case({.B = 2, .H = 4, .G = 2, .L = L, .S = S, .D = 9, .Dv = 6});
   for (const TwinOption& option : options) option.apply(twin);
   return twin;
