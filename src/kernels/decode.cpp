@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "flatten.hpp"
-#include "kernels/simd/functions.hpp"
+#include "kernels/simd/choose.hpp"
 #include "qkv/base/parallel.hpp"
 #include "rooms.hpp"
 #include "sinks.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/simd/functions.hpp"
+#include "kernels/simd/choose.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
 

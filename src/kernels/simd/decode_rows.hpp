@@ -160,11 +160,6 @@ inline bool decode_chunk(const FlatProblem& p, const RowBlock& block, std::ptrdi
     q[n] = p.q + block.b * p.q_at.b + rows.head[n] * p.q_at.h + rows.query[n] * p.q_at.i;
     o[n] = partials + n * partial_size(p) + partial_sums;
     __builtin_memset(o[n], 0, static_cast<std::size_t>(p.Dv) * sizeof(float));
-    // A sink counts once.
-    if (from > 0) {
-      rows.top[n] = -infinity;
-      rows.sum[n] = 0;
-    }
   }
   const float* k = p.k + block.b * p.k_at.b + block.g * p.k_at.h;
   const float* v = p.v + block.b * p.v_at.b + block.g * p.v_at.h;

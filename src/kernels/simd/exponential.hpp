@@ -35,7 +35,7 @@ inline Vec exp2_or_zero(Vec t) {
   return _mm512_maskz_scalef_ps(kept, p, n);
 #else
   // 2^n as a factor and not added to p's exponent bits: that would make a number of a NaN.
-  const IntVec exponent = (reinterpret_cast<IntVec>(shifted) << 23) + (127 << 23);
+  const BitVec exponent = (reinterpret_cast<BitVec>(shifted) + 127U) << 23;
   const Vec scaled = p * reinterpret_cast<Vec>(exponent);
   return t < splat(lowest_exponent) ? Vec{} : scaled;
 #endif

@@ -25,7 +25,6 @@ struct FlatProblem {
 
   float scale = 1;
   float softcap = 0;              ///< 0: none
-  const float* sinks = nullptr;   ///< (H), logits: one more key without a value; null: none
   const float* slopes = nullptr;  ///< (H), -slope*|i + offset - j| is added; null: none
 
   bool hides = false;  ///< any of the rules below is there
@@ -53,7 +52,7 @@ struct FlatProblem {
            slopes == nullptr && (!hides || sum_tells_empty());
   }
   /// A row that sees no key has weights that sum to 0.
-  bool sum_tells_empty() const { return fill == -__builtin_inff() && sinks == nullptr; }
+  bool sum_tells_empty() const { return fill == -__builtin_inff(); }
 };
 
 /// Rows of one kv head: row r is query r % L of head first_head + r / L.

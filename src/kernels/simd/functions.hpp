@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernels/simd/flat_problem.hpp"
-#include "qkv/kernels/isa.hpp"
 
 namespace qkv {
 
@@ -29,9 +28,6 @@ struct SimdFunctions {
   bool (*all_finite)(const float* from, std::ptrdiff_t row, std::ptrdiff_t rows,
                      std::ptrdiff_t columns) = nullptr;
 };
-
-/// The functions built for an instruction set that this build has and this CPU runs.
-const SimdFunctions& simd_functions(Isa isa);
 
 extern const SimdFunctions baseline_functions;
 #if defined(__x86_64__)

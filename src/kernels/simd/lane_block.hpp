@@ -66,10 +66,8 @@ inline void set_rows(const FlatProblem& p, const RowBlock& block, std::ptrdiff_t
     rows.query[n] = row % p.L;
     set_bounds(p, block.b, rows, n);
     rows.slope[n] = p.slopes != nullptr ? p.slopes[h] : 0;
-    // A sink is a key that was seen before all others.
-    const float sink = p.sinks != nullptr ? p.sinks[h] : -infinity;
-    rows.top[n] = sink * 1.44269504088896340736F;
-    rows.sum[n] = sink == -infinity ? 0.0F : 1.0F;
+    rows.top[n] = -infinity;
+    rows.sum[n] = 0;
     rows.lost[n] = 0;
     rows.seen[n] = 0;
     const bool start = n == 0;

@@ -1,6 +1,7 @@
 // Attention of a block of queries: tiles of keys, softmax kept up as they pass.
 #pragma once
 
+#include "kernels/simd/adjust_tile.hpp"
 #include "kernels/simd/empty_rows.hpp"
 #include "kernels/simd/exponential.hpp"
 #include "kernels/simd/hidden_keys.hpp"

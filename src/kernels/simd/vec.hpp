@@ -34,6 +34,7 @@ constexpr int max_vecs = 3;
 
 typedef float Vec __attribute__((vector_size(4 * lanes)));
 typedef std::int32_t IntVec __attribute__((vector_size(4 * lanes)));
+typedef std::uint32_t BitVec __attribute__((vector_size(4 * lanes)));
 typedef float LooseVec __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
 
 constexpr float infinity = __builtin_inff();

@@ -73,6 +73,14 @@ std::vector<TwinOption> twin_options() {
          t.settings.window = Window{0, -1};
          t.settings.window_shifts = false;
        }},
+      {"alibi", [](TwinCase& t) { t.settings.alibi = true; }},
+      {"sinks",
+       [](TwinCase& t) {
+         std::vector<double> sinks;
+         for (std::size_t h = 0; h < t.H; ++h) sinks.push_back(1.5 * static_cast<double>(h) - 1);
+         t.inputs.sinks = array_of({t.H}, sinks, DType::float32);
+       }},
+      {"qk-norm", [](TwinCase& t) { t.settings.qk_norm = QkNorm::rms; }},
       {"cache", [](TwinCase& t) { cached(t, 40); }},
       {"lengths",
        [](TwinCase& t) {
@@ -124,8 +132,7 @@ std::vector<TwinOption> twin_options() {
 }
 
 TwinCase with_options(const std::vector<TwinOption>& options, Queries queries) {
-  const std::size_t L = queries == Queries::many ? 19 : 3,
-                    S = queries == Queries::many ? 150 : 530;
+  const std::size_t L = queries == Queries::many ? 19 : 3, S = queries == Queries::many ? 150 : 530;
   TwinCase twin = twin_case({.B = 2, .H = 4, .G = 2, .L = L, .S = S, .D = 9, .Dv = 6});
   for (const TwinOption& option : options) option.apply(twin);
   return twin;
