@@ -137,8 +137,10 @@ void add_some_options(CLI::App& app, CommonOptions& options,
 void add_further_options(CLI::App& app, CommonOptions& options,
                          std::span<const OptionRow> further) {
   options.app = &app;
-  options.further_rows = further;
-  for (const OptionRow& row : further) add_row(app, options, row);
+  for (const OptionRow& row : further) {
+    options.further_rows.push_back(row);
+    add_row(app, options, row);
+  }
 }
 
 void add_tensor_option(CLI::App& app, CommonOptions& options, const std::string& name,

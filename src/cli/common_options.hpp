@@ -26,7 +26,7 @@ struct CommonOptions {
   std::map<std::string, std::string> where = {};  ///< "--heads", or "heads in demo/config.json"
   const CLI::App* app = nullptr;                  ///< knows the order in which they were given
   std::vector<std::string> further_tensors = {};  ///< options of one command that name a tensor
-  std::span<const OptionRow> further_rows = {};   ///< what config.json may hold for it besides
+  std::vector<OptionRow> further_rows = {};       ///< what its config.json may hold besides
 
   bool has(const std::string& name) const { return values.contains(name); }
   const std::string& at(const std::string& name) const { return values.at(name); }

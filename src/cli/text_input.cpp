@@ -102,6 +102,15 @@ Splitting splitting_of(const CommonOptions& options) {
   return splitting;
 }
 
+bool names_tensor(const std::string& argument) {
+  const std::string name = split_part(argument).first;
+  const bool suffix = name.ends_with(".npy") || name.ends_with(".npz") ||
+                      name.ends_with(".safetensors") || name.find(".npz:") != std::string::npos ||
+                      name.find(".safetensors:") != std::string::npos;
+  const bool words = name.find_first_of(" \t\n") != std::string::npos;
+  return suffix && (!words || std::filesystem::exists(name.substr(0, name.rfind(':'))));
+}
+
 Texts text_of_argument(const std::string& argument, const Splitting& splitting) {
   return {.sentences = {sentence_of(argument, splitting, "TEXT")}};
 }

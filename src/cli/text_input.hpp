@@ -24,6 +24,9 @@ struct Texts {
   bool several = false;  ///< more than one line: a batch
 };
 
+/// True where an argument names a tensor file rather than being a text itself.
+bool names_tensor(const std::string& argument);
+
 /// The argument as one text.
 /// throws  Error: no UTF-8, or nothing left of it
 Texts text_of_argument(const std::string& argument, const Splitting& splitting);

@@ -1,0 +1,329 @@
+// qkv classify: embedding, attention, mean over the real tokens, a linear map, class probabilities.
+#include "qkv/model/classify.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "cli/bundle.hpp"
+#include "cli/command.hpp"
+#include "cli/common_options.hpp"
+#include "cli/console.hpp"
+#include "cli/memory.hpp"
+#include "cli/outputs.hpp"
+#include "cli/run.hpp"
+#include "cli/standard_input.hpp"
+#include "cli/text_input.hpp"
+#include "qkv/attention/pipeline.hpp"
+#include "qkv/attention/stage_list.hpp"
+#include "qkv/base/text.hpp"
+#include "qkv/io/read.hpp"
+#include "qkv/io/write.hpp"
+#include "qkv/report/classify_report.hpp"
+
+namespace qkv::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct ClassifyOptions {
+  std::string text, dump;
+  CommonOptions words;
+  ConsoleOptions console;
+};
+
+constexpr OptionRow model_rows[] = {
+    {"table", "T", "Embedding table (V,E), in place of the bundle's embedding.npy",
+     OptionKind::tensor, "Model"},
+    {"fc-w", "W", "Weight of the last linear map, (E,C) or (C,E), in place of fc_w.npy",
+     OptionKind::tensor, "Model"},
+    {"fc-b", "b", "Its bias, (C), in place of fc_b.npy", OptionKind::tensor, "Model"},
+    {"labels", "FILE", "The classes, a label a line, in place of labels.txt", OptionKind::path,
+     "Model"},
+};
+
+/// What a text's own attention has no use for.
+constexpr std::string_view left_out[] = {"context", "q", "k", "v", "layout", "past-k", "past-v"};
+
+/// The file of a bundle that an option stands in for.
+constexpr std::pair<const char*, const char*> bundle_files[] = {
+    {"table", "embedding.npy"}, {"pos-encoding", "position.npy"},
+    {"vocab", "vocab.txt"},     {"fc-w", "fc_w.npy"},
+    {"fc-b", "fc_b.npy"},       {"labels", "labels.txt"}};
+
+bool is_for_texts(const std::string& name) {
+  return name == "table" ||
+         std::ranges::find(text_option_list(), name, &OptionRow::key) != text_option_list().end();
+}
+
+/// What the model folder holds, where no flag says otherwise.
+void add_model(CommonOptions& options) {
+  if (!options.has("weights")) return;
+  if (!fs::is_directory(options.at("weights"))) {
+    open_bytes(
+        options.at("weights"));  // a name that is none is all that would be said of the parts
+    return;
+  }
+  const fs::path folder = options.at("weights");
+  add_model_folder(folder.string(), options);
+  for (const auto& [name, file] : bundle_files) {
+    if (!options.has(name) && fs::exists(folder / file))
+      options.values[name] = (folder / file).string();
+  }
+}
+
+/// throws  Error naming every part of the model that is missing
+void require_model(const CommonOptions& options, bool with_text) {
+  Complaints complaints;
+  const bool folder = options.has("weights") && fs::is_directory(options.at("weights"));
+  const auto require = [&](const char* name, const char* what, const char* file) {
+    if (options.has(name)) return;
+    complaints.add({.what = what,
+                    .where = folder ? escaped((fs::path(options.at("weights")) / file).string())
+                                    : "--" + std::string(name),
+                    .expected = folder ? "that file, or --" + std::string(name)
+                                       : std::string(file) + " in -w DIR, or the option",
+                    .got = "neither"});
+  };
+  if (with_text) {
+    require("table", "no embedding table", "embedding.npy");
+    require("vocab", "no vocabulary", "vocab.txt");
+  }
+  // A file of weights is looked through later.
+  if (!options.has("wqkv") && (folder || !options.has("weights"))) {
+    require("wq", "no query weight", "wq.npy");
+    require("wk", "no key weight", "wk.npy");
+    require("wv", "no value weight", "wv.npy");
+  }
+  require("fc-w", "no weight for the classes", "fc_w.npy");
+  complaints.throw_if_any();
+}
+
+/// X comes embedded: options for texts would be ignored.
+void require_no_text_options(const CommonOptions& options) {
+  for (const auto& [name, value] : options.values) {
+    if (!is_for_texts(name)) continue;
+    throw Error(Complaint{.what = "an option for texts",
+                          .where = "--" + name,
+                          .expected = "a text",
+                          .got = "X, which is embedded already"});
+  }
+}
+
+/// Padding follows from the lines.
+void require_no_padding(const CommonOptions& options) {
+  for (const char* name : {"key-padding", "lengths"}) {
+    if (!options.has(name)) continue;
+    throw Error(Complaint{.what = "padding for texts",
+                          .where = options.place(name),
+                          .expected = "none: each text is as long as its tokens",
+                          .got = escaped(options.at(name))});
+  }
+}
+
+std::vector<std::string> read_labels(const CommonOptions& options, std::size_t C,
+                                     const NamedArray& fc_w, std::vector<std::string>& notes) {
+  std::vector<std::string> labels;
+  if (!options.has("labels")) {
+    notes.emplace_back("no labels: the classes are called by their numbers");
+    for (std::size_t c = 0; c < C; ++c) labels.push_back(std::to_string(c));
+    return labels;
+  }
+  const std::string where = escaped(options.at("labels"), 4096);
+  const Bytes bytes = open_bytes(options.at("labels"));
+  labels = lines_of({reinterpret_cast<const char*>(bytes.data), bytes.size}, where);
+  if (labels.size() != C) {
+    throw Error(Complaint{.what = "labels do not fit",
+                          .where = where,
+                          .expected = std::to_string(C) + ", C as in " + fc_w.where + " " +
+                                      shape_text(fc_w.array.shape),
+                          .got = std::to_string(labels.size())});
+  }
+  std::set<std::string> seen;
+  for (std::size_t c = 0; c < C; ++c) {
+    if (!labels[c].empty() && seen.insert(labels[c]).second) continue;
+    throw Error(
+        Complaint{.what = "labels that cannot be told apart",
+                  .where = where + ", line " + std::to_string(c + 1),
+                  .expected = "another label on each line",
+                  .got = labels[c].empty() ? "an empty line" : escaped(labels[c]) + " again"});
+  }
+  return labels;
+}
+
+/// Puts X and its key padding into the request.
+template <class T>
+void add_x(const Tokenised& tokenised, const CommonOptions& options, Request& request) {
+  const NamedArray& table = request.further_tensors.at("table");
+  require_table(table, "(V,E), a row for each id");
+  const std::size_t V = table.array.shape[0], E = table.array.shape[1];
+  const std::size_t B = tokenised.ids.size(), L = padded_length(tokenised.ids);
+  require_rows(tokenised.ids, tokenised.sentences, V, table.where);
+  std::optional<NamedArray> file;
+  if (request.further_tensors.contains("pos-encoding"))
+    file = request.further_tensors.at("pos-encoding");
+  const Tensor<double, 2> positions = positions_for(options, file, L, E);
+  const double bytes =
+      static_cast<double>(B) * static_cast<double>(L) * static_cast<double>(E) * sizeof(T);
+  if (request.memory_limit > 0 && bytes > request.memory_limit) {
+    throw Error(Complaint{.what = "x does not fit into memory",
+                          .where = "x " + shape_text({B, L, E}),
+                          .expected = "at most " + bytes_text(request.memory_limit),
+                          .got = bytes_text(bytes),
+                          .hint = B > 1 ? "fewer lines at a time, or lines of like length" : ""});
+  }
+  const Tensor<T, 3> x = embed<T>(tokenised.ids, as_rank<T, 2>(table.array), positions);
+  request.inputs.x = {as_array(x), "x of the text"};
+  if (!tokenised.several) {
+    request.inputs.x->array = reshaped(request.inputs.x->array, {L, E});
+    return;
+  }
+  request.inputs.key_padding = {key_padding(tokenised.ids), "padding of the text"};
+  // A preset may have turned the meaning of the user's paddings, not that of this one.
+  request.settings.padding_true = MaskTrue::attend;
+}
+
+/// Stages that were held, by their file names.
+using Dumped = std::vector<std::pair<std::string, Array>>;
+
+void write_dump(const std::string& folder, const Dumped& stages,
+                const std::vector<std::string>& inputs) {
+  make_folder(folder, "--dump");
+  const auto file = [&](const std::string& stage) {
+    return (fs::path(folder) / (stage + ".npy")).string();
+  };
+  for (const auto& [stage, values] : stages) require_no_input(file(stage), inputs, "--dump");
+  for (const auto& [stage, values] : stages) write_npy(file(stage), values);
+}
+
+template <class T>
+int classify_in(const ClassifyOptions& options, const CommonOptions& words, Request& request,
+                const std::optional<Tokenised>& tokenised) {
+  if (tokenised) add_x<T>(*tokenised, words, request);
+  const Sizes sizes = find_sizes(request.inputs, request.settings);
+  const std::vector<StageShape> shapes = stage_shapes(request.inputs, request.settings, sizes);
+  require_memory(stage_memory(shapes, sizeof(T)), request, sizes);
+  use_threads(request, sizes);
+
+  const NamedArray& fc_w = request.further_tensors.at("fc-w");
+  std::optional<NamedArray> fc_b;
+  if (request.further_tensors.contains("fc-b")) fc_b = request.further_tensors.at("fc-b");
+  std::string square;
+  const Linear<T> fc = read_classifier<T>(fc_w, fc_b, sizes.E_out, request.settings.weight_order,
+                                          request.inputs, square);
+  std::vector<std::string> notes;
+  if (!square.empty()) notes.push_back(square);
+  const std::vector<std::string> labels = read_labels(words, fc.out(), fc_w, notes);
+
+  const Problem<T> problem = make_problem<T>(request.inputs, request.settings);
+  for (const auto& texts : {problem.notes, notes}) {
+    for (const std::string& text : texts) note(options.console, text);
+  }
+  Dumped stages;
+  const Attended<T> attended = attend<T>(problem, [&](std::string_view, Tensor<T, 4>& value) {
+    if (options.dump.empty()) return;
+    const StageShape& shape = shapes.at(stages.size());
+    stages.emplace_back(shape.id, reshaped(as_array(value), shape.shape));
+  });
+  const Tensor<T, 3> out = attended.out.template reshaped<3>({sizes.B, sizes.L, sizes.E_out});
+  const Classified<T> classified = classify(out, real_tokens(problem.visibility), fc);
+
+  ClassifyReport report{.batch = sizes.has_batch};
+  if (tokenised) {
+    report.tokens = tokenised->sentences;
+    report.ids = tokenised->ids;
+  }
+  for (std::size_t b = 0; b < sizes.B; ++b) {
+    const std::span<const T> row = std::as_const(classified.p).row(b);
+    report.classes.push_back(by_probability(labels, {row.begin(), row.end()}));
+  }
+  if (!options.dump.empty()) {
+    for (const auto& [name, values] :
+         {std::pair("mean", classified.mean), std::pair("logits", classified.logits),
+          std::pair("p", classified.p)}) {
+      const Array array = as_array(values);
+      stages.emplace_back(name, sizes.has_batch ? array : reshaped(array, {values.size(1)}));
+    }
+    write_dump(options.dump, stages, request.input_files);
+  }
+  print(options.console.json ? classify_json(report)
+                             : classify_text(report, text_style(options.console)));
+  return done;
+}
+
+int run_classify(const ClassifyOptions& options) {
+  text_style(options.console);
+  CommonOptions words = options.words;
+  std::string lines;
+  const bool from_stdin = options.text == "-" || options.text.starts_with("-[");
+  if (from_stdin) lines = read_standard_input();
+  const bool tensor =
+      from_stdin ? is_npy_stream(lines) || options.text != "-" : names_tensor(options.text);
+  if (tensor) {
+    if (from_stdin) put_back(lines);
+    words.values["input"] = options.text;
+    require_no_text_options(words);
+  }
+  add_model(words);
+  require_model(words, !tensor);
+
+  std::optional<Tokenised> tokenised;
+  if (!tensor) {
+    require_no_padding(words);
+    if (from_stdin) {
+      for (const auto& [name, value] : words.values) {
+        if (value != "-" && !value.starts_with("-[")) continue;
+        throw Error(Complaint{.what = "several inputs from standard input",
+                              .where = "TEXT, --" + name,
+                              .expected = "one - at most, where it is a text"});
+      }
+    }
+    const Splitting splitting = splitting_of(words);
+    tokenised = tokenise(
+        from_stdin ? texts_of_lines(lines, splitting) : text_of_argument(options.text, splitting),
+        words);
+    for (const std::string& text : tokenised->notes) note(options.console, text);
+  }
+  for (const char* name : {"table", "fc-w", "fc-b"}) {
+    if (words.has(name) && (!tensor || !is_for_texts(name)))
+      words.further_tensors.emplace_back(name);
+  }
+  if (!tensor && has_position_file(words)) words.further_tensors.emplace_back("pos-encoding");
+
+  Request request = read_request(words);
+  for (const char* name : {"vocab", "labels"}) {
+    if (words.has(name)) request.input_files.push_back(words.at(name));
+  }
+  for (const std::string& text : request.notes) note(options.console, text);
+  if (request.compute == Compute::f32)
+    return classify_in<float>(options, words, request, tokenised);
+  return classify_in<double>(options, words, request, tokenised);
+}
+
+}  // namespace
+
+Action add_classify(CLI::App& app) {
+  auto options = std::make_shared<ClassifyOptions>();
+  app.add_option("TEXT", options->text,
+                 "A text, - for a text a line on standard input, or X, (L,E) or (B,L,E)")
+      ->type_name("TEXT|X")
+      ->required();
+  add_further_options(app, options->words, model_rows);
+  add_further_options(app, options->words, text_option_list());
+  std::vector<std::string_view> names;
+  for (const OptionRow& row : option_list()) {
+    if (std::ranges::find(left_out, row.key()) == std::end(left_out)) names.push_back(row.key());
+  }
+  add_some_options(app, options->words, names);
+  app.add_option("--dump", options->dump,
+                 "Write each stage of attention, mean, logits and p as DIR/STAGE.npy")
+      ->type_name("DIR")
+      ->group("Output");
+  add_console_options(app, options->console);
+  return [options] { return run_classify(*options); };
+}
+
+}  // namespace qkv::cli
