@@ -112,7 +112,13 @@ bool names_tensor(const std::string& argument) {
 }
 
 Texts text_of_argument(const std::string& argument, const Splitting& splitting) {
-  return {.sentences = {sentence_of(argument, splitting, "TEXT")}};
+  Texts texts{.sentences = {sentence_of(argument, splitting, "TEXT")}};
+  std::error_code failure;
+  if (std::filesystem::is_regular_file(argument, failure)) {
+    texts.note = escaped(argument) + " is taken as a text, not as the file of that name; - <" +
+                 escaped(argument) + " in its place reads the file";
+  }
+  return texts;
 }
 
 Texts texts_of_lines(const std::string& bytes, const Splitting& splitting) {

@@ -21,7 +21,8 @@ Splitting splitting_of(const CommonOptions& options);
 
 struct Texts {
   std::vector<Sentence> sentences = {};
-  bool several = false;  ///< more than one line: a batch
+  bool several = false;   ///< more than one line: a batch
+  std::string note = {};  ///< the text is the name of a file, which may not be what was meant
 };
 
 /// True where an argument names a tensor file rather than being a text itself.

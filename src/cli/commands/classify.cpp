@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <set>
 
-#include "cli/bundle.hpp"
+#include "cli/classifier_model.hpp"
 #include "cli/command.hpp"
 #include "cli/common_options.hpp"
 #include "cli/console.hpp"
@@ -19,7 +18,6 @@
 #include "qkv/attention/pipeline.hpp"
 #include "qkv/attention/stage_list.hpp"
 #include "qkv/base/text.hpp"
-#include "qkv/io/read.hpp"
 #include "qkv/io/write.hpp"
 #include "qkv/report/classify_report.hpp"
 
@@ -35,71 +33,12 @@ struct ClassifyOptions {
   ConsoleOptions console;
 };
 
-constexpr OptionRow model_rows[] = {
-    {"table", "T", "Embedding table (V,E), in place of the bundle's embedding.npy",
-     OptionKind::tensor, "Model"},
-    {"fc-w", "W", "Weight of the last linear map, (E,C) or (C,E), in place of fc_w.npy",
-     OptionKind::tensor, "Model"},
-    {"fc-b", "b", "Its bias, (C), in place of fc_b.npy", OptionKind::tensor, "Model"},
-    {"labels", "FILE", "The classes, a label a line, in place of labels.txt", OptionKind::path,
-     "Model"},
-};
-
 /// What a text's own attention has no use for.
 constexpr std::string_view left_out[] = {"context", "q", "k", "v", "layout", "past-k", "past-v"};
-
-/// The file of a bundle that an option stands in for.
-constexpr std::pair<const char*, const char*> bundle_files[] = {
-    {"table", "embedding.npy"}, {"pos-encoding", "position.npy"},
-    {"vocab", "vocab.txt"},     {"fc-w", "fc_w.npy"},
-    {"fc-b", "fc_b.npy"},       {"labels", "labels.txt"}};
 
 bool is_for_texts(const std::string& name) {
   return name == "table" ||
          std::ranges::find(text_option_list(), name, &OptionRow::key) != text_option_list().end();
-}
-
-/// What the model folder holds, where no flag says otherwise.
-void add_model(CommonOptions& options) {
-  if (!options.has("weights")) return;
-  if (!fs::is_directory(options.at("weights"))) {
-    open_bytes(
-        options.at("weights"));  // a name that is none is all that would be said of the parts
-    return;
-  }
-  const fs::path folder = options.at("weights");
-  add_model_folder(folder.string(), options);
-  for (const auto& [name, file] : bundle_files) {
-    if (!options.has(name) && fs::exists(folder / file))
-      options.values[name] = (folder / file).string();
-  }
-}
-
-/// throws  Error naming every part of the model that is missing
-void require_model(const CommonOptions& options, bool with_text) {
-  Complaints complaints;
-  const bool folder = options.has("weights") && fs::is_directory(options.at("weights"));
-  const auto require = [&](const char* name, const char* what, const char* file) {
-    if (options.has(name)) return;
-    complaints.add({.what = what,
-                    .where = folder ? escaped((fs::path(options.at("weights")) / file).string())
-                                    : "--" + std::string(name),
-                    .expected = folder ? "that file, or --" + std::string(name)
-                                       : std::string(file) + " in -w DIR, or the option",
-                    .got = "neither"});
-  };
-  if (with_text) {
-    require("table", "no embedding table", "embedding.npy");
-    require("vocab", "no vocabulary", "vocab.txt");
-  }
-  // A file of weights is looked through later.
-  if (!options.has("wqkv") && (folder || !options.has("weights"))) {
-    require("wq", "no query weight", "wq.npy");
-    require("wk", "no key weight", "wk.npy");
-    require("wv", "no value weight", "wv.npy");
-  }
-  require("fc-w", "no weight for the classes", "fc_w.npy");
-  complaints.throw_if_any();
 }
 
 /// X comes embedded: options for texts would be ignored.
@@ -122,36 +61,6 @@ void require_no_padding(const CommonOptions& options) {
                           .expected = "none: each text is as long as its tokens",
                           .got = escaped(options.at(name))});
   }
-}
-
-std::vector<std::string> read_labels(const CommonOptions& options, std::size_t C,
-                                     const NamedArray& fc_w, std::vector<std::string>& notes) {
-  std::vector<std::string> labels;
-  if (!options.has("labels")) {
-    notes.emplace_back("no labels: the classes are called by their numbers");
-    for (std::size_t c = 0; c < C; ++c) labels.push_back(std::to_string(c));
-    return labels;
-  }
-  const std::string where = escaped(options.at("labels"), 4096);
-  const Bytes bytes = open_bytes(options.at("labels"));
-  labels = lines_of({reinterpret_cast<const char*>(bytes.data), bytes.size}, where);
-  if (labels.size() != C) {
-    throw Error(Complaint{.what = "labels do not fit",
-                          .where = where,
-                          .expected = std::to_string(C) + ", C as in " + fc_w.where + " " +
-                                      shape_text(fc_w.array.shape),
-                          .got = std::to_string(labels.size())});
-  }
-  std::set<std::string> seen;
-  for (std::size_t c = 0; c < C; ++c) {
-    if (!labels[c].empty() && seen.insert(labels[c]).second) continue;
-    throw Error(
-        Complaint{.what = "labels that cannot be told apart",
-                  .where = where + ", line " + std::to_string(c + 1),
-                  .expected = "another label on each line",
-                  .got = labels[c].empty() ? "an empty line" : escaped(labels[c]) + " again"});
-  }
-  return labels;
 }
 
 /// Puts X and its key padding into the request.
@@ -216,7 +125,7 @@ int classify_in(const ClassifyOptions& options, const CommonOptions& words, Requ
                                           request.inputs, square);
   std::vector<std::string> notes;
   if (!square.empty()) notes.push_back(square);
-  const std::vector<std::string> labels = read_labels(words, fc.out(), fc_w, notes);
+  const std::vector<std::string> labels = read_labels(words, fc_w, fc.out(), notes);
 
   const Problem<T> problem = make_problem<T>(request.inputs, request.settings);
   for (const auto& texts : {problem.notes, notes}) {
@@ -282,9 +191,10 @@ int run_classify(const ClassifyOptions& options) {
       }
     }
     const Splitting splitting = splitting_of(words);
-    tokenised = tokenise(
-        from_stdin ? texts_of_lines(lines, splitting) : text_of_argument(options.text, splitting),
-        words);
+    Texts texts =
+        from_stdin ? texts_of_lines(lines, splitting) : text_of_argument(options.text, splitting);
+    if (!texts.note.empty()) note(options.console, texts.note);
+    tokenised = tokenise(std::move(texts), words);
     for (const std::string& text : tokenised->notes) note(options.console, text);
   }
   for (const char* name : {"table", "fc-w", "fc-b"}) {
@@ -311,7 +221,7 @@ Action add_classify(CLI::App& app) {
                  "A text, - for a text a line on standard input, or X, (L,E) or (B,L,E)")
       ->type_name("TEXT|X")
       ->required();
-  add_further_options(app, options->words, model_rows);
+  add_further_options(app, options->words, model_option_list());
   add_further_options(app, options->words, text_option_list());
   std::vector<std::string_view> names;
   for (const OptionRow& row : option_list()) {

@@ -196,10 +196,10 @@ int run_embed(const EmbedOptions& options) {
   const bool taken = check_outputs(options, inputs);
 
   const Splitting splitting = splitting_of(options.words);
-  const Tokenised tokenised =
-      tokenise(options.text == "-" ? texts_of_lines(read_standard_input(), splitting)
-                                   : text_of_argument(options.text, splitting),
-               options.words);
+  Texts texts = options.text == "-" ? texts_of_lines(read_standard_input(), splitting)
+                                    : text_of_argument(options.text, splitting);
+  if (!texts.note.empty()) note(options.console, texts.note);
+  const Tokenised tokenised = tokenise(std::move(texts), options.words);
   for (const std::string& text : tokenised.notes) note(options.console, text);
 
   const NamedArray table = embedding_table(options, tokenised.vocabulary.size());
