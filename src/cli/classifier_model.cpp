@@ -86,8 +86,9 @@ std::vector<std::string> read_labels(const CommonOptions& options, const NamedAr
     for (std::size_t c = 0; c < C; ++c) labels.push_back(std::to_string(c));
     return labels;
   }
-  const std::string where = escaped(options.at("labels"), 4096);
-  const Bytes bytes = open_bytes(options.at("labels"));
+  const std::string& file = options.at("labels");
+  const std::string where = file == "-" ? "stdin, --labels" : escaped(file, 4096);
+  const Bytes bytes = open_bytes(file == "-" ? "/dev/stdin" : file);
   labels = lines_of({reinterpret_cast<const char*>(bytes.data), bytes.size}, where);
   if (labels.size() != C) {
     throw Error(Complaint{.what = "labels do not fit",

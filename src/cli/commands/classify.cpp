@@ -95,6 +95,29 @@ void add_x(const Tokenised& tokenised, const CommonOptions& options, Request& re
   request.settings.padding_true = MaskTrue::attend;
 }
 
+/// Standard input is a text, and holds nothing else.
+void require_no_other_on_stdin(const CommonOptions& options) {
+  for (const auto& [name, value] : options.values) {
+    const bool characters = name == "drop" || name == "unk";
+    if (characters || (value != "-" && !value.starts_with("-["))) continue;
+    throw Error(Complaint{.what = "several inputs from standard input",
+                          .where = "TEXT, --" + name,
+                          .expected = "one - at most, where it is a text"});
+  }
+}
+
+/// What the library reads: an option for texts whose value is "-" is no tensor on standard input.
+CommonOptions without_texts(CommonOptions options) {
+  for (const std::span<const OptionRow> rows : {text_option_list(), model_option_list()}) {
+    for (const OptionRow& row : rows) {
+      const std::string name(row.key());
+      if (std::ranges::find(options.further_tensors, name) == options.further_tensors.end())
+        options.values.erase(name);
+    }
+  }
+  return options;
+}
+
 /// Stages that were held, by their file names.
 using Dumped = std::vector<std::pair<std::string, Array>>;
 
@@ -182,14 +205,7 @@ int run_classify(const ClassifyOptions& options) {
   std::optional<Tokenised> tokenised;
   if (!tensor) {
     require_no_padding(words);
-    if (from_stdin) {
-      for (const auto& [name, value] : words.values) {
-        if (value != "-" && !value.starts_with("-[")) continue;
-        throw Error(Complaint{.what = "several inputs from standard input",
-                              .where = "TEXT, --" + name,
-                              .expected = "one - at most, where it is a text"});
-      }
-    }
+    if (from_stdin) require_no_other_on_stdin(words);
     const Splitting splitting = splitting_of(words);
     Texts texts =
         from_stdin ? texts_of_lines(lines, splitting) : text_of_argument(options.text, splitting);
@@ -203,7 +219,7 @@ int run_classify(const ClassifyOptions& options) {
   }
   if (!tensor && has_position_file(words)) words.further_tensors.emplace_back("pos-encoding");
 
-  Request request = read_request(words);
+  Request request = read_request(without_texts(words));
   for (const char* name : {"vocab", "labels"}) {
     if (words.has(name)) request.input_files.push_back(words.at(name));
   }
