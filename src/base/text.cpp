@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "qkv/base/error.hpp"
+#include "qkv/base/utf8.hpp"
 
 namespace qkv {
 
@@ -17,28 +18,6 @@ namespace {
 
 std::string joined(const std::vector<std::size_t>& numbers) {
   return fmt::format("{}", fmt::join(numbers, ","));
-}
-
-/// Length of the UTF-8 sequence that starts at `at`, 0 where there is none.
-std::size_t utf8_length(std::string_view bytes, std::size_t at) {
-  const auto first = static_cast<unsigned char>(bytes[at]);
-  const std::size_t length = first < 0x80   ? 1
-                             : first < 0xc2 ? 0
-                             : first < 0xe0 ? 2
-                             : first < 0xf0 ? 3
-                             : first < 0xf5 ? 4
-                                            : 0;
-  if (length == 0 || at + length > bytes.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(bytes[at + i]) & 0xc0) != 0x80) return 0;
-  }
-  // Longer forms than needed, surrogates and points beyond U+10FFFF.
-  const auto second = length > 2 ? static_cast<unsigned char>(bytes[at + 1]) : 0;
-  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) {
-    return 0;
-  }
-  return length;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -93,7 +72,7 @@ std::string escaped(std::string_view bytes, std::size_t most) {
   std::string safe;
   for (std::size_t at = 0; at < bytes.size();) {
     if (safe.size() >= most) return safe + "...";
-    const std::size_t length = utf8_length(bytes, at);
+    const std::size_t length = code_point_at(bytes, at).length;
     const auto byte = static_cast<unsigned char>(bytes[at]);
     if (length == 0 || byte < 0x20 || byte == 0x7f ||
         (length == 2 && byte == 0xc2 && static_cast<unsigned char>(bytes[at + 1]) < 0xa0)) {

@@ -62,11 +62,14 @@ std::string config_value(const Json& value, const std::string& where) {
                         .expected = "text, a number, true or false, or a list of numbers"});
 }
 
-const OptionRow& find_row(const std::string& key, const std::string& file) {
+const OptionRow& find_row(const std::string& key, std::span<const OptionRow> further,
+                          const std::string& file) {
   std::vector<std::string> names;
-  for (const OptionRow& row : option_list()) {
-    if (row.key() == key) return row;
-    names.emplace_back(row.key());
+  for (const std::span<const OptionRow> rows : {option_list(), further}) {
+    for (const OptionRow& row : rows) {
+      if (row.key() == key) return row;
+      names.emplace_back(row.key());
+    }
   }
   const std::string near = nearest(key, names);
   throw Error(Complaint{.what = "unknown option",
@@ -90,7 +93,7 @@ void add_config(const std::string& folder, const CommonOptions& flags, CommonOpt
     std::string key = member.first;
     std::ranges::replace(key, '_', '-');
     complaints.attempt([&] {
-      const OptionRow& row = find_row(key, file);
+      const OptionRow& row = find_row(key, flags.further_rows, file);
       if (flags.has(key) || overruled(key, flags)) return;
       const std::string where = key + " in " + file;
       std::string text = config_value(value, where);
@@ -147,6 +150,12 @@ void add_weights_folder(std::string folder, CommonOptions& options) {
   for (const char* key : {"wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo", "wqkv", "bqkv", "sinks",
                           "q-norm", "k-norm"})
     add_file(folder, key, flags, options);
+}
+
+void add_model_folder(std::string folder, CommonOptions& options) {
+  const CommonOptions flags = options;
+  add_weights_folder(folder, options);
+  add_config(folder, flags, options);
 }
 
 }  // namespace qkv::cli

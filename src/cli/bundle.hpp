@@ -19,4 +19,8 @@ std::string split_file(const std::string& argument);
 /// Adds the weights of a folder (wq.npy ... bo.npy) where no flag names them.
 void add_weights_folder(std::string folder, CommonOptions& options);
 
+/// The same, and the options of its config.json: a folder that holds a model without its inputs.
+/// throws  Error as add_bundle does
+void add_model_folder(std::string folder, CommonOptions& options);
+
 }  // namespace qkv::cli

@@ -148,6 +148,15 @@ void add_some_options(CLI::App& app, CommonOptions& options,
   }
 }
 
+void add_further_options(CLI::App& app, CommonOptions& options,
+                         std::span<const OptionRow> further) {
+  options.app = &app;
+  for (const OptionRow& row : further) {
+    options.further_rows.push_back(row);
+    add_row(app, options, row);
+  }
+}
+
 void add_tensor_option(CLI::App& app, CommonOptions& options, const std::string& name,
                        const std::string& value, const std::string& help) {
   options.further_tensors.push_back(name);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/option_list.hpp"
 #include "qkv/attention/inputs.hpp"
 #include "qkv/attention/presets.hpp"
 #include "qkv/attention/settings.hpp"
@@ -25,6 +26,7 @@ struct CommonOptions {
   std::map<std::string, std::string> where = {};  ///< "--heads", or "heads in demo/config.json"
   const CLI::App* app = nullptr;                  ///< knows the order in which they were given
   std::vector<std::string> further_tensors = {};  ///< options of one command that name a tensor
+  std::vector<OptionRow> further_rows = {};       ///< what its config.json may hold besides
 
   bool has(const std::string& name) const { return values.contains(name); }
   const std::string& at(const std::string& name) const { return values.at(name); }
@@ -39,6 +41,10 @@ void add_common_options(CLI::App& app, CommonOptions& options);
 /// Only the options of these names, without X.
 void add_some_options(CLI::App& app, CommonOptions& options,
                       std::span<const std::string_view> names);
+
+/// Options that only some commands have, which their config.json may hold too. They do not come to
+/// read_request().
+void add_further_options(CLI::App& app, CommonOptions& options, std::span<const OptionRow> rows);
 
 /// A tensor option that only one command has; it is read with the others, so that the n-th "-" of
 /// the command line is the n-th array of the stream.
