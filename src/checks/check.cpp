@@ -3,6 +3,8 @@
 
 #include <type_traits>
 
+#include "qkv/base/parallel.hpp"
+
 namespace qkv {
 
 std::string_view name(Status status) {
@@ -33,15 +35,17 @@ CheckResult run_check(const Check& check, const Evidence<T>& evidence) {
 }
 
 template <class T>
-std::vector<CheckResult> run_checks(const Evidence<T>& evidence) {
-  std::vector<CheckResult> results;
-  for (const Check& check : check_list()) results.push_back(run_check(check, evidence));
+std::vector<CheckResult> run_checks(const Evidence<T>& evidence, std::size_t threads) {
+  const std::span<const Check> checks = check_list();
+  std::vector<CheckResult> results(checks.size());
+  parallel(threads, checks.size(),
+           [&](std::size_t n, std::size_t) { results[n] = run_check(checks[n], evidence); });
   return results;
 }
 
 template CheckResult run_check(const Check&, const Evidence<float>&);
 template CheckResult run_check(const Check&, const Evidence<double>&);
-template std::vector<CheckResult> run_checks(const Evidence<float>&);
-template std::vector<CheckResult> run_checks(const Evidence<double>&);
+template std::vector<CheckResult> run_checks(const Evidence<float>&, std::size_t);
+template std::vector<CheckResult> run_checks(const Evidence<double>&, std::size_t);
 
 }  // namespace qkv

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tensor/elements.hpp"
 
@@ -35,13 +36,35 @@ double sum_of(std::span<const double> values, Term term) {
   return total(lane);
 }
 
+/// A product with 0 is 0 but for NaN and infinities.
+bool all_finite(std::span<const double> values) {
+  return sum_of(values, [](double x) { return x * 0.0; }) == 0;
+}
+
+/// Least and greatest of finite values, at least one.
+std::pair<double, double> range_of(std::span<const double> values) {
+  Lanes low, high;
+  low.fill(values[0]);
+  high.fill(values[0]);
+  std::size_t n = 0;
+  for (; n + lanes <= values.size(); n += lanes) {
+    for (std::size_t i = 0; i < lanes; ++i) {
+      low[i] = values[n + i] < low[i] ? values[n + i] : low[i];
+      high[i] = values[n + i] > high[i] ? values[n + i] : high[i];
+    }
+  }
+  for (; n < values.size(); ++n) {
+    low[0] = std::min(low[0], values[n]);
+    high[0] = std::max(high[0], values[n]);
+  }
+  return {*std::min_element(low.begin(), low.end()), *std::max_element(high.begin(), high.end())};
+}
+
 class Accumulator {
  public:
   void add(std::span<const double> values) {
     stats_.count += values.size();
-    if (std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) {
-      return add_finite(values);
-    }
+    if (all_finite(values)) return add_finite(values);
     std::array<double, block_size> finite;
     std::size_t count = 0;
     for (const double value : values) {
@@ -72,15 +95,15 @@ class Accumulator {
  private:
   void add_finite(std::span<const double> values) {
     if (values.empty()) return;
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    stats_.min = stats_.finite == 0 ? *low : std::min(stats_.min, *low);
-    stats_.max = stats_.finite == 0 ? *high : std::max(stats_.max, *high);
+    const auto [low, high] = range_of(values);
+    stats_.min = stats_.finite == 0 ? low : std::min(stats_.min, low);
+    stats_.max = stats_.finite == 0 ? high : std::max(stats_.max, high);
     count_in_small_units_if_huge();
 
     const double unit = unit_;
     const auto n = static_cast<double>(values.size());
     const double rough = std::clamp(sum_of(values, [unit](double x) { return x * unit; }) / n,
-                                    *low * unit, *high * unit);
+                                    low * unit, high * unit);
     const double off = sum_of(values, [=](double x) { return x * unit - rough; });
     const double squares = sum_of(values, [=](double x) {
       const double deviation = x * unit - rough;

@@ -95,8 +95,8 @@ std::span<const Check> check_list();
 template <class T>
 CheckResult run_check(const Check& check, const Evidence<T>& evidence);
 
-/// Runs every check of the list, in order.
+/// Runs every check of the list, on up to `threads` threads; the results are in the list's order.
 template <class T>
-std::vector<CheckResult> run_checks(const Evidence<T>& evidence);
+std::vector<CheckResult> run_checks(const Evidence<T>& evidence, std::size_t threads = 1);
 
 }  // namespace qkv

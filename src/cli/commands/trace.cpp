@@ -16,6 +16,7 @@
 #include "cli/run.hpp"
 #include "qkv/attention/pipeline.hpp"
 #include "qkv/attention/stage_list.hpp"
+#include "qkv/base/parallel.hpp"
 #include "qkv/base/text.hpp"
 #include "qkv/io/write.hpp"
 #include "qkv/tensor/matmul.hpp"
@@ -103,7 +104,7 @@ void dump(const TraceOptions& options, const Request& request, const TraceReport
 template <class T>
 int trace(const TraceOptions& options, const Request& request, const Sizes& sizes,
           const std::vector<StageShape>& shapes, const std::set<std::string>& wanted,
-          const PrintOptions& print_as) {
+          const PrintOptions& print_as, std::size_t threads) {
   const Problem<T> problem = make_problem<T>(request.inputs, request.settings);
   for (const std::string& text : problem.notes) note(options.console, text);
 
@@ -117,12 +118,14 @@ int trace(const TraceOptions& options, const Request& request, const Sizes& size
                  .shape = shape.shape,
                  .dims = shape.dims,
                  .dtype = dtype_of<T>()};
-    row.stats = stats_of(std::span<const T>(value.elements()));
     row.bytes = static_cast<double>(value.size() * sizeof(T));
     row.values = reshaped(as_array(value), shape.shape);
     report.stages.push_back(std::move(row));
   });
-  report.checks = run_checks(trace_evidence(problem, request, held, attended));
+  parallel(threads, held.size(), [&](std::size_t n, std::size_t) {
+    report.stages[n].stats = stats_of(std::span<const T>(held[n].second.elements()));
+  });
+  report.checks = run_checks(trace_evidence(problem, request, held, attended), threads);
 
   if (!options.dump.empty()) dump(options, request, report);
   if (!options.present_k.empty()) write_cache(options.present_k, attended.present_k, sizes);
@@ -154,10 +157,10 @@ int run_trace(const TraceOptions& options) {
 
   const std::size_t element = request.compute == Compute::f32 ? sizeof(float) : sizeof(double);
   require_memory(stage_memory(shapes, element), request, sizes);
-  use_threads(request, sizes);
+  const std::size_t threads = use_threads(request, sizes);
   if (request.compute == Compute::f32)
-    return trace<float>(options, request, sizes, shapes, wanted, print_as);
-  return trace<double>(options, request, sizes, shapes, wanted, print_as);
+    return trace<float>(options, request, sizes, shapes, wanted, print_as, threads);
+  return trace<double>(options, request, sizes, shapes, wanted, print_as, threads);
 }
 
 }  // namespace
