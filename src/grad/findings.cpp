@@ -89,8 +89,18 @@ bool on_the_way(const Gradient<T>& gradient) {
          gradient.of == "q" || gradient.of == "k" || gradient.of == "v";
 }
 
+/// A way out that fits the stage.
+std::string against_explosion(const std::string& stage, double factor, std::size_t D) {
+  if (stage == "scores" && std::abs(factor) > 1) {
+    return "the scores are multiplied by " + short_number(factor) +
+           ", and so is their gradient: 1/sqrt(D) is " +
+           short_number(1 / std::sqrt(static_cast<double>(D)));
+  }
+  return "smaller weights at the start, a layer norm in front, or --clip";
+}
+
 template <class T>
-std::optional<GradFinding> explosive(const Backward<T>& backward) {
+std::optional<GradFinding> explosive(const Backward<T>& backward, const Problem<T>& problem) {
   const double start = root_mean_square(*find(backward, "out"));
   for (const Gradient<T>& gradient : backward.gradients) {
     if (!on_the_way(gradient)) continue;
@@ -102,7 +112,7 @@ std::optional<GradFinding> explosive(const Backward<T>& backward) {
                                     " times as large as dout (" + short_number(now) + " and " +
                                     short_number(start) + " root mean square), limit " +
                                     short_number(explosion),
-                         .hint = "smaller weights at the start, a layer norm in front, or --clip"};
+                         .hint = against_explosion(gradient.of, problem.scale, problem.sizes.D)};
     }
   }
   return {};
@@ -130,7 +140,7 @@ template <class T>
 std::vector<GradFinding> findings(const Backward<T>& backward, const Problem<T>& problem) {
   std::vector<GradFinding> found;
   for (const auto& finding :
-       {not_finite(backward), explosive(backward), vanishing(backward, problem)}) {
+       {not_finite(backward), explosive(backward, problem), vanishing(backward, problem)}) {
     if (finding) found.push_back(*finding);
   }
   return found;

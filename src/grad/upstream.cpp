@@ -34,7 +34,6 @@ Tensor<T, 4> upstream(const std::optional<NamedArray>& dout, const Inputs& input
   }
   const Shape& shape = dout->array.shape;
   if (shape != out.shape) {
-    // One row for all positions is what NumPy would broadcast; here it is more likely a slip.
     const bool same_count = element_count(shape) == element_count(out.shape);
     throw Error(Complaint{
         .what = "dout has another shape than out",
