@@ -104,7 +104,7 @@ class Pass {
     record_.stage("out", dout);
     if (sizes_.rank_four && !sizes_.has_wo) {
       const bool blhd = settings_.layout == Layout::blhd;
-      const Tensor<T, 4> dheads = blhd ? exchange_heads_and_length(dout) : dout;
+      Tensor<T, 4> dheads = blhd ? exchange_heads_and_length(dout) : dout;
       record_.stage("heads", dheads);
       return dheads;
     }
@@ -118,7 +118,7 @@ class Pass {
       dconcat = grad.x;
     }
     record_.stage("concat", dconcat);
-    const Tensor<T, 4> dheads = concat_grad(dconcat, sizes_.H);
+    Tensor<T, 4> dheads = concat_grad(dconcat, sizes_.H);
     record_.stage("heads", dheads);
     return dheads;
   }
