@@ -1,6 +1,6 @@
 // Fused weights: the columns of q, k and v picked out of one matrix, in each of the layouts that
 // are in use.
-#include "fused_weights.hpp"
+#include "qkv/attention/fused_weights.hpp"
 
 #include <vector>
 
@@ -75,6 +75,49 @@ void split_fused(const Linear<T>& fused, const Sizes& sizes, QkvOrder order, Pro
   problem.value = linear(columns.v);
 }
 
+template <class T>
+Tensor<T, 2> join_fused(const Tensor<T, 2>& q, const Tensor<T, 2>& k, const Tensor<T, 2>& v,
+                        const Sizes& sizes, QkvOrder order, WeightOrder weight_order) {
+  const Columns columns = columns_of(sizes, order);
+  const bool in_out = weight_order == WeightOrder::in_out;
+  const std::size_t in = in_out ? q.size(0) : q.size(1);
+  const std::size_t out = columns.q.size() + columns.k.size() + columns.v.size();
+  auto fused = Tensor<T, 2>::make(in_out ? std::array{in, out} : std::array{out, in});
+  const auto put = [&](const Tensor<T, 2>& part, const std::vector<std::size_t>& at) {
+    for (std::size_t o = 0; o < at.size(); ++o) {
+      for (std::size_t e = 0; e < in; ++e)
+        (in_out ? fused(e, at[o]) : fused(at[o], e)) = in_out ? part(e, o) : part(o, e);
+    }
+  };
+  put(q, columns.q);
+  put(k, columns.k);
+  put(v, columns.v);
+  return fused;
+}
+
+template <class T>
+Tensor<T, 1> join_fused(const Tensor<T, 1>& q, const Tensor<T, 1>& k, const Tensor<T, 1>& v,
+                        const Sizes& sizes, QkvOrder order) {
+  const Columns columns = columns_of(sizes, order);
+  auto fused = Tensor<T, 1>::make({columns.q.size() + columns.k.size() + columns.v.size()});
+  const auto put = [&](const Tensor<T, 1>& part, const std::vector<std::size_t>& at) {
+    for (std::size_t o = 0; o < at.size(); ++o) fused(at[o]) = part(o);
+  };
+  put(q, columns.q);
+  put(k, columns.k);
+  put(v, columns.v);
+  return fused;
+}
+
+template Tensor<float, 2> join_fused(const Tensor<float, 2>&, const Tensor<float, 2>&,
+                                     const Tensor<float, 2>&, const Sizes&, QkvOrder, WeightOrder);
+template Tensor<double, 2> join_fused(const Tensor<double, 2>&, const Tensor<double, 2>&,
+                                      const Tensor<double, 2>&, const Sizes&, QkvOrder,
+                                      WeightOrder);
+template Tensor<float, 1> join_fused(const Tensor<float, 1>&, const Tensor<float, 1>&,
+                                     const Tensor<float, 1>&, const Sizes&, QkvOrder);
+template Tensor<double, 1> join_fused(const Tensor<double, 1>&, const Tensor<double, 1>&,
+                                      const Tensor<double, 1>&, const Sizes&, QkvOrder);
 template void split_fused(const Linear<float>&, const Sizes&, QkvOrder, Problem<float>&);
 template void split_fused(const Linear<double>&, const Sizes&, QkvOrder, Problem<double>&);
 

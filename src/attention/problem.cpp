@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "fused_weights.hpp"
+#include "qkv/attention/fused_weights.hpp"
 #include "qkv/attention/read_visibility.hpp"
 #include "qkv/attention/split_heads.hpp"
 #include "qkv/base/error.hpp"

@@ -28,6 +28,7 @@ Action add_run(CLI::App& app);
 Action add_trace(CLI::App& app);
 Action add_check(CLI::App& app);
 Action add_diagnose(CLI::App& app);
+Action add_grad(CLI::App& app);
 Action add_diff(CLI::App& app);
 Action add_stats(CLI::App& app);
 Action add_show(CLI::App& app);

@@ -11,6 +11,7 @@ constexpr Command commands[] = {
     {"check", "check tensors from elsewhere: attn, scores, masks, any subset", add_check},
     {"diagnose", "find where your tensors depart, and the mistake that makes these numbers",
      add_diagnose},
+    {"grad", "the backward pass: gradients of every stage and weight", add_grad},
     {"diff", "compare two tensors", add_diff},
     {"stats", "shape, type, range and non-finite values of tensors", add_stats},
     {"show", "draw a matrix, or every head's, as a heat map", add_show},

@@ -102,6 +102,10 @@ void set(Settings& s, const std::string& name, const json& value) {
         s.qk_norm, value, {{"rms", QkNorm::rms}, {"layer", QkNorm::layer}, {"l2", QkNorm::l2}});
   else if (name == "norm_eps")
     s.norm_eps = value.get<double>();
+  else if (name == "dropout")
+    s.dropout = value.get<double>();
+  else if (name == "seed")
+    s.seed = value;
   else
     throw std::out_of_range("setting " + name);
 }

@@ -2,6 +2,7 @@
 import dataclasses
 import math
 
+import numpy as np
 import torch
 
 LOWEST = torch.finfo(torch.float64).min
@@ -74,7 +75,7 @@ def rotated(x, positions, s):
     exponent = -2 * torch.arange(n // 2, dtype=torch.float64) / n
     angle = positions.double()[:, None, :, None] * s["rope_base"] ** exponent
     turned = torch.complex(*pairs(x.value).unbind(-1)) * torch.polar(torch.ones_like(angle), angle)
-    value = torch.view_as_real(turned)
+    value = torch.stack((turned.real, turned.imag), -1)
     # The angle itself is known to a few roundings of its size, more where its power is made by exp and log.
     size = pairs(x.value).abs().sum(-1, keepdim=True)
     error = pairs(x.error).sum(-1, keepdim=True) + (3 + 8 * angle.abs()[..., None]) * size
@@ -172,11 +173,31 @@ def softmax(x, empty, policy, sinks=None):
         whole = softmax(x, torch.zeros_like(empty), "zero")
         return whole.map(lambda t: t[..., :-1].masked_fill(empty, 0.0))
     distance = (x.value - x.value.amax(-1, keepdim=True)).abs()
-    weight = torch.softmax(x.value, -1)
+    # Where every logit is -inf, another number takes their place: autograd would carry NaN back through the row.
+    weight = torch.softmax(x.value.masked_fill(empty, 0.0), -1)
     weight = weight.masked_fill(empty, {"zero": 0, "nan": math.nan, "uniform": 1 / weight.shape[-1]}[policy])
     relative = torch.where(weight > 0, x.error + distance + 2, 0.0)
     relative = relative + (weight * relative).sum(-1, keepdim=True) + weight.shape[-1] + 2
     return Num(weight, (weight * relative).masked_fill(empty, 1 if policy == "uniform" else 0))
+
+
+def kept(p, seed, count):
+    """Which places dropout keeps: SplitMix64 of the seed and the place, 53 bits as a fraction."""
+
+    def mixed(x):
+        x = (x + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return x ^ (x >> np.uint64(31))
+
+    random = mixed(mixed(np.array([seed], np.uint64)) ^ np.arange(count, dtype=np.uint64))
+    return torch.from_numpy((random >> np.uint64(11)).astype(np.float64) * 2.0 ** -53 >= p)
+
+
+def dropped(x, p, seed):
+    factor = kept(p, seed, x.value.numel()).double().reshape(x.value.shape) / (1 - p)
+    value = x.value * factor
+    return Num(value, x.error * factor + 2 * value.abs())
 
 
 def cut_qkv(given, s, stages):
@@ -254,6 +275,8 @@ def attention(given, s):
         x = stages["masked"] = masked_scores(x, hidden, added, s.get("fill", "-inf"))
     gone = hidden if added is None else hidden | added.isneginf()
     x = stages["attn"] = softmax(x, gone.all(-1, keepdim=True), s.get("empty_rows", "zero"), given.get("sinks"))
+    if "dropout" in s:
+        x = stages["dropped"] = dropped(x, s["dropout"], s["seed"])
 
     heads = product(x, repeat_heads(v, H // G))
     heads.error.nan_to_num_(0.0)

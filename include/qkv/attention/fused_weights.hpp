@@ -14,4 +14,12 @@ namespace qkv {
 template <class T>
 void split_fused(const Linear<T>& fused, const Sizes& sizes, QkvOrder order, Problem<T>& problem);
 
+/// The other way round: a fused weight (as `weight_order` stores it) or bias from its three parts.
+template <class T>
+Tensor<T, 2> join_fused(const Tensor<T, 2>& q, const Tensor<T, 2>& k, const Tensor<T, 2>& v,
+                        const Sizes& sizes, QkvOrder order, WeightOrder weight_order);
+template <class T>
+Tensor<T, 1> join_fused(const Tensor<T, 1>& q, const Tensor<T, 1>& k, const Tensor<T, 1>& v,
+                        const Sizes& sizes, QkvOrder order);
+
 }  // namespace qkv
