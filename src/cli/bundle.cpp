@@ -62,12 +62,18 @@ std::string config_value(const Json& value, const std::string& where) {
                         .expected = "text, a number, true or false, or a list of numbers"});
 }
 
-const OptionRow& find_row(const std::string& key, std::span<const OptionRow> further,
-                          const std::string& file) {
-  std::vector<std::string> names;
+/// What kind of option a key of config.json is; further_settings are text, further_weights tensors.
+OptionKind find_kind(const std::string& key, const std::string& file,
+                     const CommonOptions& options) {
+  if (std::ranges::find(options.further_settings, key) != options.further_settings.end())
+    return OptionKind::text;
+  if (std::ranges::find(options.further_weights, key) != options.further_weights.end())
+    return OptionKind::tensor;
+  std::vector<std::string> names = options.further_settings;
+  const std::span<const OptionRow> further = options.further_rows;
   for (const std::span<const OptionRow> rows : {option_list(), further}) {
     for (const OptionRow& row : rows) {
-      if (row.key() == key) return row;
+      if (row.key() == key) return row.kind;
       names.emplace_back(row.key());
     }
   }
@@ -93,11 +99,11 @@ void add_config(const std::string& folder, const CommonOptions& flags, CommonOpt
     std::string key = member.first;
     std::ranges::replace(key, '_', '-');
     complaints.attempt([&] {
-      const OptionRow& row = find_row(key, flags.further_rows, file);
+      const OptionKind kind = find_kind(key, file, options);
       if (flags.has(key) || overruled(key, flags)) return;
       const std::string where = key + " in " + file;
       std::string text = config_value(value, where);
-      if (row.kind == OptionKind::flag) {
+      if (kind == OptionKind::flag) {
         if (text != "true" && text != "false") {
           throw Error(Complaint{.what = "not true or false",
                                 .where = where,
@@ -106,8 +112,8 @@ void add_config(const std::string& folder, const CommonOptions& flags, CommonOpt
         }
         if (text == "false") return;
       }
-      const bool file_name = row.kind == OptionKind::path ||
-                             (row.kind == OptionKind::tensor && value.kind() == Json::Kind::text);
+      const bool file_name = kind == OptionKind::path ||
+                             (kind == OptionKind::tensor && value.kind() == Json::Kind::text);
       if (file_name && text != "-" && fs::path(text).is_relative() &&
           fs::exists(fs::path(folder) / split_file(text))) {
         text = (fs::path(folder) / text).string();
@@ -142,6 +148,7 @@ void add_bundle(std::string folder, CommonOptions& options) {
         "key-padding", "lengths", "position", "past-k", "past-v", "sinks", "q-norm", "k-norm"}) {
     add_file(folder, key, flags, options);
   }
+  for (const std::string& key : flags.further_weights) add_file(folder, key, flags, options);
   add_config(folder, flags, options);
 }
 
@@ -150,6 +157,7 @@ void add_weights_folder(std::string folder, CommonOptions& options) {
   for (const char* key : {"wq", "wk", "wv", "wo", "bq", "bk", "bv", "bo", "wqkv", "bqkv", "sinks",
                           "q-norm", "k-norm"})
     add_file(folder, key, flags, options);
+  for (const std::string& key : flags.further_weights) add_file(folder, key, flags, options);
 }
 
 void add_model_folder(std::string folder, CommonOptions& options) {

@@ -26,6 +26,7 @@ std::span<const Command> command_list();
 
 Action add_run(CLI::App& app);
 Action add_trace(CLI::App& app);
+Action add_block(CLI::App& app);
 Action add_check(CLI::App& app);
 Action add_diagnose(CLI::App& app);
 Action add_grad(CLI::App& app);

@@ -8,6 +8,8 @@ namespace {
 constexpr Command commands[] = {
     {"run", "compute attention in one pass", add_run},
     {"trace", "compute it step by step, show every stage and check it", add_trace},
+    {"block", "compute encoder blocks step by step: attention, residual, norm, feed-forward",
+     add_block},
     {"check", "check tensors from elsewhere: attn, scores, masks, any subset", add_check},
     {"diagnose", "find where your tensors depart, and the mistake that makes these numbers",
      add_diagnose},

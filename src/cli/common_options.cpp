@@ -157,14 +157,37 @@ void add_further_options(CLI::App& app, CommonOptions& options,
   }
 }
 
-void add_tensor_option(CLI::App& app, CommonOptions& options, const std::string& name,
-                       const std::string& value, const std::string& help) {
-  options.further_tensors.push_back(name);
+namespace {
+
+void add_word_option(CLI::App& app, CommonOptions& options, const std::string& name,
+                     const std::string& value, const std::string& help, const std::string& group) {
   app.add_option_function<std::string>(
          "--" + name, [&options, name](const std::string& word) { options.values[name] = word; },
          help)
       ->type_name(value)
-      ->group("Tensors");
+      ->group(group);
+}
+
+}  // namespace
+
+void add_tensor_option(CLI::App& app, CommonOptions& options, const std::string& name,
+                       const std::string& value, const std::string& help) {
+  options.further_tensors.push_back(name);
+  add_word_option(app, options, name, value, help, "Tensors");
+}
+
+void add_weight_option(CLI::App& app, CommonOptions& options, const std::string& name,
+                       const std::string& value, const std::string& help) {
+  options.further_tensors.push_back(name);
+  options.further_weights.push_back(name);
+  add_word_option(app, options, name, value, help, "Weights");
+}
+
+void add_setting_option(CLI::App& app, CommonOptions& options, const std::string& name,
+                        const std::string& value, const std::string& help,
+                        const std::string& group) {
+  options.further_settings.push_back(name);
+  add_word_option(app, options, name, value, help, group);
 }
 
 }  // namespace qkv::cli

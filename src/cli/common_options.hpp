@@ -27,6 +27,9 @@ struct CommonOptions {
   const CLI::App* app = nullptr;                  ///< knows the order in which they were given
   std::vector<std::string> further_tensors = {};  ///< options of one command that name a tensor
   std::vector<OptionRow> further_rows = {};       ///< what its config.json may hold besides
+  std::vector<std::string> further_weights = {};  ///< of these, the ones that bundles may hold too
+  std::vector<std::string> further_settings =
+      {};  ///< options of one command that config.json knows
 
   bool has(const std::string& name) const { return values.contains(name); }
   const std::string& at(const std::string& name) const { return values.at(name); }
@@ -51,7 +54,24 @@ void add_further_options(CLI::App& app, CommonOptions& options, std::span<const 
 void add_tensor_option(CLI::App& app, CommonOptions& options, const std::string& name,
                        const std::string& value, const std::string& help);
 
+/// The same for a weight that only one command has: bundles, folders of weights and checkpoints may
+/// hold it too.
+void add_weight_option(CLI::App& app, CommonOptions& options, const std::string& name,
+                       const std::string& value, const std::string& help);
+
+/// A setting that only one command has; a bundle's config.json may hold it too. Its words are left
+/// in Request::further_settings.
+void add_setting_option(CLI::App& app, CommonOptions& options, const std::string& name,
+                        const std::string& value, const std::string& help,
+                        const std::string& group);
+
 enum class Compute { f32, f64 };
+
+/// The words of an option, and where they stood.
+struct GivenWords {
+  std::string text = {};
+  std::string place = {};  ///< "--norm", or "norm in demo/config.json"
+};
 
 /// Everything a computing command starts from.
 struct Request {
@@ -61,7 +81,8 @@ struct Request {
   std::size_t threads = 1;
   double memory_limit = 0;  ///< bytes
   bool memory_limit_given = false;
-  std::map<std::string, NamedArray> further_tensors = {};  ///< by the name of their option
+  std::map<std::string, NamedArray> further_tensors = {};   ///< by the name of their option
+  std::map<std::string, GivenWords> further_settings = {};  ///< by the name of their option
   std::vector<std::string> notes = {};
   std::vector<std::string> input_files =
       {};  ///< paths that were read, so that no output lands on one by accident

@@ -38,6 +38,10 @@ class Reader {
     complaints.throw_if_any();
     read_inputs(complaints);
     read_settings(options_, request_, complaints);
+    for (const std::string& name : options_.further_settings) {
+      if (options_.has(name))
+        request_.further_settings[name] = {options_.at(name), options_.place(name)};
+    }
     if (complaints.empty()) complaints.attempt([&] { read_preset(); });
     complaints.throw_if_any();
     return std::move(request_);
@@ -89,13 +93,17 @@ class Reader {
     }
     const bool projected = options_.has("q") || options_.has("k") || options_.has("v");
     const std::string prefix = options_.has("weights-prefix") ? options_.at("weights-prefix") : "";
-    for (const WeightName& weight : find_weights(tensor_names(weights), prefix, weights)) {
+    for (const WeightName& weight : find_weights(tensor_names(weights), prefix, weights, scope())) {
       const bool output = weight.role == "wo" || weight.role == "bo";
       if (options_.has(weight.role) || (projected && !output)) continue;
       options_.values[weight.role] = weight.name.empty() ? weights : weights + ":" + weight.name;
       if (weight.out_in) out_in_.push_back(weight.role);
       if (weight.order && !options_.has("qkv-order")) request_.settings.qkv_order = *weight.order;
     }
+  }
+
+  WeightScope scope() const {
+    return options_.further_weights.empty() ? WeightScope::attention : WeightScope::block;
   }
 
   // --- tensors

@@ -97,6 +97,71 @@ constexpr KnownName known[] = {
     {"bo", "output.dense.bias"},
 };
 
+// Names of an encoder block's norms and feed-forward in PyTorch, BERT, GPT-2, Llama (Hugging Face's
+// and its own), OPT, ViT, timm and GGUF. Before they are compared with attention's: BERT's
+// output.dense.weight is the feed-forward's where a whole layer is read.
+constexpr KnownName known_of_block[] = {
+    {"norm1-w", "norm1_w"},
+    {"norm1-b", "norm1_b"},
+    {"norm2-w", "norm2_w"},
+    {"norm2-b", "norm2_b"},
+    {"ff-w1", "ff_w1"},
+    {"ff-b1", "ff_b1"},
+    {"ff-w2", "ff_w2"},
+    {"ff-b2", "ff_b2"},
+    {"ff-w3", "ff_w3"},
+    {"norm1-w", "norm1.weight"},
+    {"norm1-b", "norm1.bias"},
+    {"norm2-w", "norm2.weight"},
+    {"norm2-b", "norm2.bias"},
+    {"ff-w1", "linear1.weight", true},
+    {"ff-b1", "linear1.bias"},
+    {"ff-w2", "linear2.weight", true},
+    {"ff-b2", "linear2.bias"},
+    {"norm1-w", "attention.output.LayerNorm.weight"},
+    {"norm1-b", "attention.output.LayerNorm.bias"},
+    {"norm2-w", "output.LayerNorm.weight"},
+    {"norm2-b", "output.LayerNorm.bias"},
+    {"norm1-w", "layernorm_before.weight"},
+    {"norm1-b", "layernorm_before.bias"},
+    {"norm2-w", "layernorm_after.weight"},
+    {"norm2-b", "layernorm_after.bias"},
+    {"ff-w1", "intermediate.dense.weight", true},
+    {"ff-b1", "intermediate.dense.bias"},
+    {"ff-w2", "output.dense.weight", true},
+    {"ff-b2", "output.dense.bias"},
+    {"norm1-w", "ln_1.weight"},
+    {"norm1-b", "ln_1.bias"},
+    {"norm2-w", "ln_2.weight"},
+    {"norm2-b", "ln_2.bias"},
+    {"ff-w1", "mlp.c_fc.weight"},
+    {"ff-b1", "mlp.c_fc.bias"},
+    {"ff-w2", "mlp.c_proj.weight"},
+    {"ff-b2", "mlp.c_proj.bias"},
+    {"norm1-w", "input_layernorm.weight"},
+    {"norm2-w", "post_attention_layernorm.weight"},
+    {"ff-w1", "mlp.gate_proj.weight", true},
+    {"ff-w3", "mlp.up_proj.weight", true},
+    {"ff-w2", "mlp.down_proj.weight", true},
+    {"norm1-w", "attention_norm.weight"},
+    {"norm2-w", "ffn_norm.weight"},
+    {"ff-w1", "feed_forward.w1.weight", true},
+    {"ff-w2", "feed_forward.w2.weight", true},
+    {"ff-w3", "feed_forward.w3.weight", true},
+    {"norm1-w", "attn_norm.weight"},
+    {"ff-w1", "ffn_gate.weight", true},
+    {"ff-w3", "ffn_up.weight", true},
+    {"ff-w2", "ffn_down.weight", true},
+    {"norm1-w", "self_attn_layer_norm.weight"},
+    {"norm1-b", "self_attn_layer_norm.bias"},
+    {"norm2-w", "final_layer_norm.weight"},
+    {"norm2-b", "final_layer_norm.bias"},
+    {"ff-w1", "fc1.weight", true},
+    {"ff-b1", "fc1.bias"},
+    {"ff-w2", "fc2.weight", true},
+    {"ff-b2", "fc2.bias"},
+};
+
 /// True where `name` is `ending`, or ends in it behind a dot.
 bool ends_in(std::string_view name, std::string_view ending) {
   if (name == ending) return true;
@@ -106,21 +171,24 @@ bool ends_in(std::string_view name, std::string_view ending) {
 
 /// The longest known ending, so that attn.c_proj.weight is not taken for a c_proj of the
 /// feed-forward.
-const KnownName* recognise(std::string_view name) {
+const KnownName* recognise(std::string_view name, WeightScope scope) {
   const KnownName* best = nullptr;
-  for (const KnownName& candidate : known) {
+  const auto look = [&](const KnownName& candidate) {
     // The prefix may have cut the front of "attention.output.dense.weight" off.
     if (ends_in(name, candidate.ending) &&
         (best == nullptr || candidate.ending.size() > best->ending.size()))
       best = &candidate;
-  }
+  };
+  // Of two endings of one length the first stays.
+  if (scope == WeightScope::block) std::ranges::for_each(known_of_block, look);
+  std::ranges::for_each(known, look);
   return best;
 }
 
 std::string layers_of(const std::vector<std::string>& names) {
   std::set<std::string> prefixes;
   for (const std::string& name : names) {
-    const KnownName* role = recognise(name);
+    const KnownName* role = recognise(name, WeightScope::attention);
     if (role != nullptr && (role->role == "wq" || role->role == "wqkv"))
       prefixes.insert(name.substr(0, name.size() - role->ending.size()));
   }
@@ -138,14 +206,15 @@ std::string layers_of(const std::vector<std::string>& names) {
 }  // namespace
 
 std::vector<WeightName> find_weights(const std::vector<std::string>& names,
-                                     const std::string& prefix, const std::string& file) {
+                                     const std::string& prefix, const std::string& file,
+                                     WeightScope scope) {
   std::vector<WeightName> found;
   std::vector<std::string> twice;
   for (const std::string& name : names) {
     if (!name.starts_with(prefix)) continue;
     std::string rest = name.substr(prefix.size());
     if (rest.ends_with(".npy")) rest.resize(rest.size() - 4);
-    const KnownName* role = recognise(rest);
+    const KnownName* role = recognise(rest, scope);
     if (role == nullptr) continue;
     const auto same = std::ranges::find(found, role->role, &WeightName::role);
     if (same != found.end()) {
@@ -170,6 +239,12 @@ std::vector<WeightName> find_weights(const std::vector<std::string>& names,
         .got = layers_of(names),
         .hint = "name each tensor: --wq FILE:NAME --wk FILE:NAME --wv FILE:NAME"});
   }
+  // Without a gate, what GGUF and others call "up" is the first weight, not a factor.
+  const auto has = [&](std::string_view role) {
+    return std::ranges::find(found, role, &WeightName::role) != found.end();
+  };
+  if (has("ff-w3") && !has("ff-w1"))
+    std::ranges::find(found, "ff-w3", &WeightName::role)->role = "ff-w1";
   return found;
 }
 

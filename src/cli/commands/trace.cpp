@@ -1,7 +1,5 @@
 // qkv trace: step by step, every stage held, shown and checked.
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -11,15 +9,12 @@
 #include "cli/describe.hpp"
 #include "cli/evidence.hpp"
 #include "cli/memory.hpp"
-#include "cli/numbers.hpp"
 #include "cli/outputs.hpp"
 #include "cli/run.hpp"
+#include "cli/stage_output.hpp"
 #include "qkv/attention/pipeline.hpp"
 #include "qkv/attention/stage_list.hpp"
 #include "qkv/base/parallel.hpp"
-#include "qkv/base/text.hpp"
-#include "qkv/io/write.hpp"
-#include "qkv/tensor/matmul.hpp"
 
 namespace qkv::cli {
 
@@ -35,41 +30,17 @@ struct TraceOptions {
   bool shapes = false;
 };
 
-/// The stages that --print names, checked against those that this configuration has.
-std::set<std::string> stages_to_print(const std::string& words,
-                                      const std::vector<StageShape>& present) {
+/// The stages that there are, present in this configuration or not.
+std::vector<std::string> known_stages() {
   std::vector<std::string> names;
-  for (const StageShape& stage : present) names.push_back(stage.id);
-  if (words == "all") return {names.begin(), names.end()};
-  std::set<std::string> wanted;
-  for (std::size_t start = 0; !words.empty() && start <= words.size();) {
-    const std::size_t comma = std::min(words.find(',', start), words.size());
-    const std::string word = words.substr(start, comma - start);
-    start = comma + 1;
-    if (std::ranges::find(names, word) == names.end()) {
-      const std::string near = nearest(word, names);
-      const bool exists =
-          std::ranges::any_of(stage_list(), [&](const StageInfo& info) { return info.id == word; });
-      throw Error(
-          Complaint{.what = exists ? "this configuration has no such stage" : "unknown stage",
-                    .where = "--print",
-                    .expected = "all, or some of " + listed(names),
-                    .got = escaped(word),
-                    .hint = near.empty() || exists ? "" : "did you mean " + near + "?"});
-    }
-    wanted.insert(word);
-  }
-  return wanted;
+  for (const StageInfo& stage : stage_list()) names.emplace_back(stage.id);
+  return names;
 }
 
-PrintOptions print_options(const TraceOptions& options) {
-  PrintOptions print;
-  if (!options.precision.empty())
-    print.precision =
-        static_cast<int>(std::min(parse_integer(options.precision, "--precision", 0), 17LL));
-  if (!options.threshold.empty())
-    print.threshold = static_cast<std::size_t>(parse_integer(options.threshold, "--threshold", 0));
-  return print;
+std::vector<std::string> names_of(const std::vector<StageShape>& stages) {
+  std::vector<std::string> names;
+  for (const StageShape& stage : stages) names.push_back(stage.id);
+  return names;
 }
 
 int show_shapes(const TraceOptions& options, const Request& request, const Sizes& sizes,
@@ -86,19 +57,6 @@ int show_shapes(const TraceOptions& options, const Request& request, const Sizes
   print(options.console.json ? shapes_json(report)
                              : shapes_text(report, text_style(options.console)));
   return done;
-}
-
-/// Writes every stage, then the report beside them.
-void dump(const TraceOptions& options, const Request& request, const TraceReport& report) {
-  const std::filesystem::path folder = options.dump;
-  make_folder(options.dump, "--dump");
-  for (const StageRow& stage : report.stages)
-    require_no_input((folder / (stage.id + ".npy")).string(), request.input_files, "--dump");
-  for (const StageRow& stage : report.stages)
-    write_npy((folder / (stage.id + ".npy")).string(), stage.values);
-  OutputFile file((folder / "trace.json").string());
-  file.write(trace_json(report));
-  file.commit();
 }
 
 template <class T>
@@ -127,32 +85,27 @@ int trace(const TraceOptions& options, const Request& request, const Sizes& size
   });
   report.checks = run_checks(trace_evidence(problem, request, held, attended), threads);
 
-  if (!options.dump.empty()) dump(options, request, report);
+  if (!options.dump.empty()) dump_stages(options.dump, report, request.input_files);
   if (!options.present_k.empty()) write_cache(options.present_k, attended.present_k, sizes);
   if (!options.present_v.empty()) write_cache(options.present_v, attended.present_v, sizes);
 
   if (options.console.json) {
     print(trace_json(report));
   } else {
-    std::string text = trace_text(report, text_style(options.console));
-    for (const StageRow& stage : report.stages) {
-      if (wanted.contains(stage.id))
-        text += "\n" + stage.id + " " + shape_text(stage.shape) + "\n" +
-                numpy_text(stage.values, print_as) + "\n";
-    }
-    print(text);
+    print(trace_text(report, text_style(options.console)) + stage_values(report, wanted, print_as));
   }
   return worst_status(report.checks) == Status::fail ? negative : done;
 }
 
 int run_trace(const TraceOptions& options) {
   text_style(options.console);  // complains of a bad --color before any work
-  const PrintOptions print_as = print_options(options);
+  const PrintOptions print_as = print_options(options.precision, options.threshold);
   const Request request = read_request(options.common);
   for (const std::string& text : request.notes) note(options.console, text);
   const Sizes sizes = find_sizes(request.inputs, request.settings);
   const std::vector<StageShape> shapes = stage_shapes(request.inputs, request.settings, sizes);
-  const std::set<std::string> wanted = stages_to_print(options.print, shapes);
+  const std::set<std::string> wanted =
+      stages_to_print(options.print, names_of(shapes), known_stages());
   if (options.shapes) return show_shapes(options, request, sizes, shapes);
 
   const std::size_t element = request.compute == Compute::f32 ? sizeof(float) : sizeof(double);

@@ -1,0 +1,253 @@
+// What qkv block starts from: the input, and one or more layers of weights.
+#include "cli/block_request.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "cli/bundle.hpp"
+#include "cli/numbers.hpp"
+#include "qkv/base/error.hpp"
+#include "qkv/base/text.hpp"
+#include "qkv/io/read.hpp"
+
+namespace qkv::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct WeightRow {
+  const char *name, *value, *help;
+  std::optional<NamedArray> BlockInputs::*target;
+};
+constexpr WeightRow weight_rows[] = {
+    {"norm1-w", "g", "Gain of the norm at the attention, (E) (ones)", &BlockInputs::norm1_w},
+    {"norm1-b", "b", "Its bias (zeros)", &BlockInputs::norm1_b},
+    {"norm2-w", "g", "Gain of the norm at the feed-forward, (E) (ones)", &BlockInputs::norm2_w},
+    {"norm2-b", "b", "Its bias (zeros)", &BlockInputs::norm2_b},
+    {"ff-w1", "W", "First weight of the feed-forward, E to F", &BlockInputs::ff_w1},
+    {"ff-b1", "b", "Its bias, (F)", &BlockInputs::ff_b1},
+    {"ff-w2", "W", "Second weight of the feed-forward, F to E", &BlockInputs::ff_w2},
+    {"ff-b2", "b", "Its bias, (E)", &BlockInputs::ff_b2},
+    {"ff-w3", "W", "Makes it gated: act(x*W1)*(x*W3) goes into the second weight",
+     &BlockInputs::ff_w3},
+};
+
+constexpr std::optional<NamedArray> Inputs::*attention_weights[] = {
+    &Inputs::wq,    &Inputs::wk,     &Inputs::wv,    &Inputs::wo, &Inputs::wqkv,
+    &Inputs::bq,    &Inputs::bk,     &Inputs::bv,    &Inputs::bo, &Inputs::bqkv,
+    &Inputs::sinks, &Inputs::q_norm, &Inputs::k_norm};
+
+BlockSettings block_settings(const Request& request) {
+  BlockSettings settings;
+  Complaints complaints;
+  const auto choice = [&](const std::string& name, const std::vector<std::string>& choices,
+                          auto& target) {
+    const auto found = request.further_settings.find(name);
+    if (found == request.further_settings.end()) return;
+    complaints.attempt([&] {
+      target = static_cast<std::remove_reference_t<decltype(target)>>(
+          parse_choice(found->second.text, found->second.place, choices));
+    });
+  };
+  choice("norm", {"post", "pre"}, settings.order);
+  choice("norm-kind", {"layer", "rms"}, settings.kind);
+  choice("activation", {"relu", "gelu", "gelu-tanh", "silu"}, settings.activation);
+  const auto eps = request.further_settings.find("eps");
+  if (eps != request.further_settings.end()) {
+    complaints.attempt([&] {
+      settings.eps = parse_number(eps->second.text, eps->second.place);
+      if (settings.eps >= 0 && std::isfinite(settings.eps)) return;
+      throw Error(Complaint{.what = "not a number that can be added under the root",
+                            .where = eps->second.place,
+                            .expected = "a finite number, 0 or more",
+                            .got = eps->second.text});
+    });
+  }
+  complaints.throw_if_any();
+  return settings;
+}
+
+BlockInputs block_inputs(const Request& request) {
+  BlockInputs inputs;
+  for (const WeightRow& row : weight_rows) {
+    const auto found = request.further_tensors.find(row.name);
+    if (found != request.further_tensors.end()) inputs.*row.target = found->second;
+  }
+  return inputs;
+}
+
+/// Where the layers of a stack are: folders, or prefixes of one file.
+struct Stack {
+  std::string where = {};                  ///< "demo/layers", "model.safetensors"
+  std::vector<std::string> folders = {};   ///< demo/layers/0 ...
+  std::vector<std::string> prefixes = {};  ///< encoder.layers.0. ...
+};
+
+/// Numbers must run from 0 without a gap: a layer left out would change the result unseen.
+std::size_t count_layers(const std::set<std::string>& names, const std::string& where,
+                         const std::string& form) {
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    if (names.contains(std::to_string(n))) continue;
+    throw Error(
+        Complaint{.what = "layers are not numbered through",
+                  .where = where,
+                  .expected = form + " 0 to " + std::to_string(names.size() - 1),
+                  .got = "no " + std::to_string(n) + " among " + std::to_string(names.size())});
+  }
+  return names.size();
+}
+
+bool is_number(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::optional<Stack> stack_of_folder(const std::string& folder) {
+  const fs::path layers = fs::path(folder) / "layers";
+  if (!fs::is_directory(layers)) return std::nullopt;
+  std::set<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(layers)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory() && is_number(name)) names.insert(name);
+  }
+  Stack stack{.where = escaped(layers.string())};
+  if (names.empty()) {
+    throw Error(Complaint{.what = "no layers",
+                          .where = stack.where,
+                          .expected = "folders 0, 1 ... with the weights of a block each",
+                          .got = "none"});
+  }
+  for (std::size_t n = 0, count = count_layers(names, stack.where, "folders"); n < count; ++n) {
+    const fs::path layer = layers / std::to_string(n);
+    if (fs::exists(layer / "config.json")) {
+      throw Error(Complaint{.what = "a config of one layer",
+                            .where = escaped((layer / "config.json").string()),
+                            .expected = "one config.json beside layers, for all of them",
+                            .got = "one in the layer's folder"});
+    }
+    stack.folders.push_back(layer.string());
+  }
+  return stack;
+}
+
+std::optional<Stack> stack_of_file(const std::string& file, const std::string& prefix) {
+  std::set<std::string> names;
+  for (const std::string& name : tensor_names(file)) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string number =
+        name.substr(prefix.size(), name.find('.', prefix.size()) - prefix.size());
+    if (is_number(number)) names.insert(number);
+  }
+  if (names.empty()) return std::nullopt;
+  Stack stack{.where = escaped(file)};
+  for (std::size_t n = 0, count = count_layers(names, stack.where, "layers"); n < count; ++n)
+    stack.prefixes.push_back(prefix + std::to_string(n) + ".");
+  return stack;
+}
+
+/// The stack that -w, or else the bundle, holds; none where it is a single block. What a stack is
+/// read from is no longer among the options.
+std::optional<Stack> take_stack(CommonOptions& options) {
+  if (options.has("weights")) {
+    const std::string weights = options.at("weights");
+    const std::string prefix =
+        options.has("weights-prefix") ? options.at("weights-prefix") : std::string();
+    const std::optional<Stack> stack =
+        fs::is_directory(weights) ? stack_of_folder(weights) : stack_of_file(weights, prefix);
+    if (stack) {
+      options.values.erase("weights");
+      options.values.erase("weights-prefix");
+    }
+    return stack;
+  }
+  if (options.has("input") && fs::is_directory(options.at("input")))
+    return stack_of_folder(options.at("input"));
+  return std::nullopt;
+}
+
+/// Each layer's weights would be the same, or some of a layer's own would be overruled.
+void require_no_shared_weights(const BlockRequest& block, const BlockInputs& beside,
+                               const Stack& stack) {
+  const Inputs& inputs = block.request.inputs;
+  Complaints complaints;
+  const auto look = [&](const std::optional<NamedArray>& named, const std::string& what) {
+    if (!named) return;
+    complaints.add({.what = what + " beside a stack of layers",
+                    .where = named->where,
+                    .expected = "each layer's own in " + stack.where,
+                    .got = "one for all of them"});
+  };
+  for (const auto weight : attention_weights) look(inputs.*weight, "a weight");
+  for (const WeightRow& row : weight_rows) look(beside.*row.target, "a weight");
+  look(inputs.past_k, "a cache");
+  look(inputs.past_v, "a cache");
+  complaints.throw_if_any();
+}
+
+Request read_layer(const CommonOptions& options, const Stack& stack, const std::string& file,
+                   std::size_t n) {
+  CommonOptions of_layer;
+  of_layer.further_tensors = options.further_tensors;
+  of_layer.further_weights = options.further_weights;
+  if (options.has("qkv-order")) of_layer.values["qkv-order"] = options.at("qkv-order");
+  if (stack.folders.empty()) {
+    of_layer.values["weights"] = file;
+    of_layer.values["weights-prefix"] = stack.prefixes[n];
+  } else {
+    add_weights_folder(stack.folders[n], of_layer);
+  }
+  return read_request(of_layer);
+}
+
+}  // namespace
+
+void add_block_options(CLI::App& app, CommonOptions& options) {
+  add_setting_option(app, options, "norm", "post|pre",
+                     "norm(x + f(x)) as published first, or x + f(norm(x)) (post)", "Block");
+  add_setting_option(app, options, "norm-kind", "layer|rms",
+                     "Mean 0 and variance 1, or mean square 1 (layer)", "Block");
+  add_setting_option(app, options, "activation", "relu|gelu|gelu-tanh|silu",
+                     "What bends the feed-forward (relu)", "Block");
+  add_setting_option(app, options, "eps", "EPS",
+                     "Added to the variance, or mean square, under the root (1e-5)", "Block");
+  for (const WeightRow& row : weight_rows)
+    add_weight_option(app, options, row.name, row.value, row.help);
+}
+
+BlockRequest read_block_request(const CommonOptions& given) {
+  CommonOptions options = given;
+  const std::string file = options.has("weights") ? options.at("weights") : "";
+  const std::optional<Stack> stack = take_stack(options);
+  BlockRequest block;
+  block.request = read_request(options);
+  block.settings = block_settings(block.request);
+  const BlockInputs beside = block_inputs(block.request);
+  if (!stack) {
+    block.layers.push_back({"", block.request.inputs, beside, block.request.settings});
+    return block;
+  }
+  require_no_shared_weights(block, beside, *stack);
+  const std::size_t count = std::max(stack->folders.size(), stack->prefixes.size());
+  Complaints complaints;
+  for (std::size_t n = 0; n < count; ++n) {
+    complaints.attempt([&] {
+      const Request of_layer = read_layer(options, *stack, file, n);
+      BlockLayer layer{.prefix = count > 1 ? std::to_string(n) + "." : "",
+                       .inputs = block.request.inputs,
+                       .block = block_inputs(of_layer),
+                       .settings = block.request.settings};
+      for (const auto weight : attention_weights) layer.inputs.*weight = of_layer.inputs.*weight;
+      if (n > 0) layer.inputs.x.reset();
+      if (layer.settings.qkv_order == QkvOrder::blocks)
+        layer.settings.qkv_order = of_layer.settings.qkv_order;
+      block.layers.push_back(std::move(layer));
+      std::ranges::copy(of_layer.input_files, std::back_inserter(block.request.input_files));
+    });
+  }
+  complaints.throw_if_any();
+  return block;
+}
+
+}  // namespace qkv::cli
