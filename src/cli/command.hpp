@@ -33,6 +33,7 @@ Action add_grad(CLI::App& app);
 Action add_diff(CLI::App& app);
 Action add_stats(CLI::App& app);
 Action add_show(CLI::App& app);
+Action add_plan(CLI::App& app);
 Action add_embed(CLI::App& app);
 Action add_classify(CLI::App& app);
 Action add_init(CLI::App& app);

@@ -17,6 +17,7 @@ constexpr Command commands[] = {
     {"diff", "compare two tensors", add_diff},
     {"stats", "shape, type, range and non-finite values of tensors", add_stats},
     {"show", "draw a matrix, or every head's, as a heat map", add_show},
+    {"plan", "bytes and multiply-adds of a computation, and what fits", add_plan},
     {"embed", "make tokens, ids and X of a text", add_embed},
     {"classify", "embed a text, attend, and give each class its probability", add_classify},
     {"init", "make a bundle of random inputs and weights", add_init},

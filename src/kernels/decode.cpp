@@ -67,6 +67,16 @@ bool decode_supports(const Sizes& sizes, const Settings& settings) {
   return is_flat(sizes) && !settings.dropout && sizes.H / sizes.G * sizes.L <= most_rows;
 }
 
+double decode_workspace(const Sizes& sizes, const Settings&, std::size_t, const KernelRun& run) {
+  const FlatProblem flat = flat_sizes(sizes);
+  const SimdFunctions& simd = simd_functions(run.isa);
+  const Chunks chunks = chunks_of(flat, simd);
+  const auto partials = static_cast<double>(flat.B * flat.G * chunks.count) *
+                        static_cast<double>(chunks.rows * simd.partial_size(flat));
+  return static_cast<double>(threads_for(flat, run.threads) * simd.decode_room(flat)) +
+         partials * sizeof(float);
+}
+
 KernelOutput<float> decode(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
                            const KernelRun& run) {
   KernelOutput<float> output = make_output(problem, run.wants_lse);

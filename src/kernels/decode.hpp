@@ -8,6 +8,10 @@ namespace qkv {
 /// True where the queries that share a kv head, those of all its heads, are few.
 bool decode_supports(const Sizes& sizes, const Settings& settings);
 
+/// Bytes of the threads' rooms and of what each chunk found, as decode() allocates them.
+double decode_workspace(const Sizes& sizes, const Settings& settings, std::size_t element_size,
+                        const KernelRun& run);
+
 /// heads and lse; the keys are cut into chunks for the threads, each chunk is read once for all
 /// rows that share it, and what the chunks found is merged by its log-sum-exp.
 ///

@@ -65,10 +65,8 @@ KernelOutput<float> make_output(const Problem<float>& problem, bool wants_lse) {
   return output;
 }
 
-FlatProblem flatten(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
-                    KernelOutput<float>& output) {
+FlatProblem flat_sizes(const Sizes& sizes) {
   const auto signed_size = [](std::size_t size) { return static_cast<std::ptrdiff_t>(size); };
-  const Sizes& sizes = problem.sizes;
   FlatProblem flat;
   flat.B = signed_size(sizes.B);
   flat.H = signed_size(sizes.H);
@@ -77,6 +75,13 @@ FlatProblem flatten(const Problem<float>& problem, const QueryKeyValue<float>& q
   flat.S = signed_size(sizes.S);
   flat.D = signed_size(sizes.D);
   flat.Dv = signed_size(sizes.Dv);
+  return flat;
+}
+
+FlatProblem flatten(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
+                    KernelOutput<float>& output) {
+  const Sizes& sizes = problem.sizes;
+  FlatProblem flat = flat_sizes(sizes);
   flat.q = qkv.q.data();
   flat.k = qkv.k.data();
   flat.v = qkv.v.data();

@@ -9,6 +9,9 @@ namespace qkv {
 /// True for what the fast kernels compute: no axis is empty, and positions fit 30 bits.
 bool is_flat(const Sizes& sizes);
 
+/// The sizes alone, no pointers.
+FlatProblem flat_sizes(const Sizes& sizes);
+
 /// Pointers into the problem, the inputs and the output, which must outlive the result.
 FlatProblem flatten(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
                     KernelOutput<float>& output);

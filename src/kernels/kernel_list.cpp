@@ -17,11 +17,11 @@ bool always(const Sizes&, const Settings&) { return true; }
 constexpr Kernel kernels[] = {
     {"decode", "few queries against many keys, at the speed of memory",
      "at most 16 queries for each key/value head (H/G*L), and no empty axis", true, decode_supports,
-     decode, nullptr},
+     decode, nullptr, decode_workspace},
     {"tiled", "blocks of queries in registers against tiles of keys", "no empty axis", true,
-     tiled_supports, tiled, nullptr},
+     tiled_supports, tiled, nullptr, tiled_workspace},
     {"reference", "the readable pipeline, a block of queries at a time", "any problem", false,
-     always, reference<float>, reference<double>},
+     always, reference<float>, reference<double>, reference_workspace},
 };
 
 template <class T>

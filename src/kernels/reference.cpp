@@ -33,6 +33,16 @@ std::size_t queries_per_block(std::size_t L, std::size_t S) {
 
 }  // namespace
 
+double reference_workspace(const Sizes& sizes, const Settings& settings, std::size_t element_size,
+                           const KernelRun&) {
+  const std::size_t queries = std::min(queries_per_block(sizes.L, sizes.S), sizes.L);
+  // A step's logits and those it makes of them; dropout has the weights before and after it, beside
+  // the logits that the log-sum-exp is taken of.
+  const std::size_t held = settings.dropout ? 3 : 2;
+  return static_cast<double>(queries * element_size) *
+         static_cast<double>(held * sizes.S + sizes.Dv);
+}
+
 template <class T>
 KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv,
                           const KernelRun& run) {

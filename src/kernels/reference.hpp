@@ -6,6 +6,10 @@
 
 namespace qkv {
 
+/// Bytes of the logits of a block of queries, before and after a step, as reference() holds them.
+double reference_workspace(const Sizes& sizes, const Settings& settings, std::size_t element_size,
+                           const KernelRun& run);
+
 /// heads and lse of one problem, one head and a few queries at a time; holds at most about 2^20
 /// logits per step.
 ///

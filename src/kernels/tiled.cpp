@@ -79,6 +79,17 @@ bool tiled_supports(const Sizes& sizes, const Settings& settings) {
   return is_flat(sizes) && !settings.dropout;
 }
 
+double tiled_workspace(const Sizes& sizes, const Settings&, std::size_t, const KernelRun& run) {
+  const FlatProblem flat = flat_sizes(sizes);
+  const SimdFunctions& simd = simd_functions(run.isa);
+  const std::size_t threads = worthwhile_threads(run.threads, operations(flat));
+  const Cut cut = cut_of(flat, simd, threads);
+  const std::ptrdiff_t per_run = (cut.heads * flat.L + cut.rows_per_block - 1) / cut.rows_per_block;
+  const auto blocks = static_cast<std::size_t>(flat.B * flat.H / cut.heads * per_run);
+  return static_cast<double>(std::min(threads, blocks) * simd.tiled_room(flat)) +
+         static_cast<double>(blocks * sizeof(RowBlock));
+}
+
 KernelOutput<float> tiled(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
                           const KernelRun& run) {
   KernelOutput<float> output = make_output(problem, run.wants_lse);

@@ -8,6 +8,10 @@ namespace qkv {
 /// True for every problem without an empty axis.
 bool tiled_supports(const Sizes& sizes, const Settings& settings);
 
+/// Bytes of the threads' rooms and of the list of blocks, as tiled() allocates them.
+double tiled_workspace(const Sizes& sizes, const Settings& settings, std::size_t element_size,
+                       const KernelRun& run);
+
 /// heads and lse, with a few hundred kilobytes a thread beside them: no logits are kept. k and v
 /// are read where they lie; tiles of keys that no query of a block sees are not computed.
 ///

@@ -40,6 +40,9 @@ struct Kernel {
   /// Null: the kernel computes in float only.
   KernelOutput<double> (*run_double)(const Problem<double>&, const QueryKeyValue<double>&,
                                      const KernelRun&);
+  /// Bytes that it works in besides q, k, v, heads and lse, where an element of its arithmetic has
+  /// `element_size` bytes.
+  double (*workspace)(const Sizes&, const Settings&, std::size_t element_size, const KernelRun&);
 };
 
 /// All kernels, fastest first, the reference last.

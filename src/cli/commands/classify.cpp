@@ -137,7 +137,7 @@ int classify_in(const ClassifyOptions& options, const CommonOptions& words, Requ
   if (tokenised) add_x<T>(*tokenised, words, request);
   const Sizes sizes = find_sizes(request.inputs, request.settings);
   const std::vector<StageShape> shapes = stage_shapes(request.inputs, request.settings, sizes);
-  require_memory(stage_memory(shapes, sizeof(T)), request, sizes);
+  require_memory(stage_memory(shapes, sizes, sizeof(T)), request, sizes);
   use_threads(request, sizes);
 
   const NamedArray& fc_w = request.further_tensors.at("fc-w");

@@ -116,7 +116,8 @@ Evidence<double> user_evidence(const Case& the_case, const Request& request) {
     }
     if (id == "v" && problem.past_v.empty()) evidence.v = got.value;
   }
-  const MemoryEstimate estimate = stage_memory(the_case.stages, sizeof(float));
+  const MemoryEstimate estimate =
+      stage_memory(the_case.stages, the_case.problem.sizes, sizeof(float));
   evidence.stage_bytes = estimate.bytes;
   evidence.largest_stage = estimate.largest;
   evidence.largest_bytes = estimate.largest_bytes;
@@ -163,7 +164,8 @@ int run_diagnose(const DiagnoseOptions& options) {
   for (const std::string& text : request.notes) note(options.console, text);
   const Sizes sizes = find_sizes(request.inputs, request.settings);
   const std::vector<StageShape> present = stage_shapes(request.inputs, request.settings, sizes);
-  require_memory(stage_memory(present, (2 + 2 * request.threads) * sizeof(double)), request, sizes);
+  require_memory(stage_memory(present, sizes, (2 + 2 * request.threads) * sizeof(double)), request,
+                 sizes);
   // Faults are tried side by side, each with products of its own.
   const std::size_t threads = use_threads(request, sizes);
   set_blas_threads(1);

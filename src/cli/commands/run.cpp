@@ -95,17 +95,19 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
   const Isa isa = choose_isa(options.isa);
   const std::size_t runs =
       options.time.empty() ? 0 : static_cast<std::size_t>(parse_integer(options.time, "--time", 1));
-  require_memory(one_pass_memory(shapes, sizeof(T)), request, sizes);
-  const std::size_t threads = use_threads(request, sizes);
+  KernelRun how{.wants_lse = !options.lse.empty(), .threads = request.threads, .isa = isa};
+  require_memory(one_pass_memory(
+                     held_tensors(shapes, sizes), sizes, request.settings, sizeof(T),
+                     [&](const Sizes&) -> const Kernel& { return kernel; }, how),
+                 request, sizes);
+  how.threads = use_threads(request, sizes);
 
   const Problem<T> problem = make_problem<T>(request.inputs, request.settings);
   for (const std::string& text : problem.notes) note(options.console, text);
   TimeReport times;
   times.read_s = seconds_since(started);
 
-  const Timed<T> timed =
-      compute(problem, kernel,
-              KernelRun{.wants_lse = !options.lse.empty(), .threads = threads, .isa = isa}, runs);
+  const Timed<T> timed = compute(problem, kernel, how, runs);
   const Attended<T>& attended = timed.result.attended;
   const Array out = shown_out(attended.out, shapes);
 
@@ -130,7 +132,7 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
                                  : (timed.seconds[half - 1] + timed.seconds[half]) / 2;
     times.runs = runs;
     times.gflops = operations(sizes) / times.compute_min_s / 1e9;
-    times.threads = threads;
+    times.threads = how.threads;
     times.engine = engine_name(kernel, isa);
     const std::string text = options.console.json ? time_json(times) : time_text(times);
     if (stdout_taken) {

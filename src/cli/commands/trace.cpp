@@ -109,7 +109,7 @@ int run_trace(const TraceOptions& options) {
   if (options.shapes) return show_shapes(options, request, sizes, shapes);
 
   const std::size_t element = request.compute == Compute::f32 ? sizeof(float) : sizeof(double);
-  require_memory(stage_memory(shapes, element), request, sizes);
+  require_memory(stage_memory(held_tensors(shapes, sizes), sizes, element), request, sizes);
   const std::size_t threads = use_threads(request, sizes);
   if (request.compute == Compute::f32)
     return trace<float>(options, request, sizes, shapes, wanted, print_as, threads);
