@@ -219,8 +219,8 @@ int run_block(const BlockOptions& options) {
 
   const bool single = block.request.compute == Compute::f32;
   const Sizes& sizes = planned.front().sizes.attention;
-  require_memory(stage_memory(stages, single ? sizeof(float) : sizeof(double)), block.request,
-                 sizes);
+  require_memory(stage_memory(stages, sizes, single ? sizeof(float) : sizeof(double)),
+                 block.request, sizes);
   use_threads(block.request, sizes);
   const Array out = single ? compute<float>(options, block, planned, report)
                            : compute<double>(options, block, planned, report);

@@ -150,14 +150,16 @@ int grad(const GradOptions& options, const Request& request, const Sizes& sizes,
 /// Every stage and its gradient; the comparison holds the stages again, and each thread works on
 /// some of its own.
 MemoryEstimate memory(const GradOptions& options, const Request& request,
-                      const std::vector<StageShape>& shapes) {
-  MemoryEstimate estimate =
-      stage_memory(shapes, request.compute == Compute::f32 ? sizeof(float) : sizeof(double));
-  estimate.bytes *= 2;
-  if (options.check) {
-    const double threads = static_cast<double>(request.threads);
-    estimate.bytes += (2 + threads) * stage_memory(shapes, sizeof(double)).bytes;
-  }
+                      const std::vector<StageShape>& shapes, const Sizes& sizes) {
+  const bool single = request.compute == Compute::f32;
+  MemoryEstimate estimate = stage_memory(shapes, sizes, single ? sizeof(float) : sizeof(double));
+  double times = 2;
+  if (options.check)
+    times += (2 + static_cast<double>(request.threads)) * (single ? 2 : 1);  // all in double
+  estimate.bytes_at = [times, once = estimate.bytes_at](const Sizes& other) {
+    return times * once(other);
+  };
+  estimate.bytes = estimate.bytes_at(sizes);
   return estimate;
 }
 
@@ -167,8 +169,9 @@ int run_grad(const GradOptions& options) {
   const Request request = read_request(options.common);
   for (const std::string& text : request.notes) note(options.console, text);
   const Sizes sizes = find_sizes(request.inputs, request.settings);
-  require_memory(memory(options, request, stage_shapes(request.inputs, request.settings, sizes)),
-                 request, sizes);
+  require_memory(
+      memory(options, request, stage_shapes(request.inputs, request.settings, sizes), sizes),
+      request, sizes);
   use_threads(request, sizes);
   if (request.compute == Compute::f32) return grad<float>(options, request, sizes, clip);
   return grad<double>(options, request, sizes, clip);
