@@ -147,7 +147,8 @@ class Checker {
                                  : held_.contains("q_norm") ? held_.at("q_norm")
                                                             : held_.at("q");
     double logits = 0;
-    for (const double term : scores(absolute(q), absolute(forward.present_k)).elements())
+    const Tensor<double, 4> sizes = scores(absolute(q), absolute(forward.present_k));
+    for (const double term : sizes.elements())
       logits = std::max(logits, term * std::abs(problem.scale));
     rounding_ = 8 * eps * (1 + (std::isfinite(logits) ? logits : 0));
 
