@@ -21,9 +21,9 @@ class BlockSizeFinder {
     const BlockOrders orders = find_block_orders(in_, block_, settings_);
     Settings settings = settings_;
     settings.weight_order = orders.attention;
-    complaints_.attempt([&] { sizes_.attention = find_sizes(in_, settings); });
-    require_feed_forward();
+    require_weights();
     complaints_.throw_if_any();
+    sizes_.attention = find_sizes(in_, settings);
     require_residual();
     norms();
     feed_forward(orders);
@@ -57,14 +57,22 @@ class BlockSizeFinder {
     }
   }
 
-  void require_feed_forward() {
+  void require_weights() {
     std::vector<std::string> missing;
-    if (!block_.ff_w1) missing.emplace_back("ff_w1");
-    if (!block_.ff_w2) missing.emplace_back("ff_w2");
+    const auto need = [&](const MaybeArray& weight, const char* name) {
+      if (!weight) missing.emplace_back(name);
+    };
+    if (!in_.wqkv) {
+      need(in_.wq, "wq");
+      need(in_.wk, "wk");
+      need(in_.wv, "wv");
+    }
+    need(block_.ff_w1, "ff_w1");
+    need(block_.ff_w2, "ff_w2");
     if (missing.empty()) return;
     complain("missing weights", in_.x->where,
-             "ff_w1 and ff_w2 (and ff_w3 where it is gated) for the feed-forward",
-             "no " + listed(missing), "give -w DIR, or --ff-w1 FILE --ff-w2 FILE");
+             "wq, wk and wv (or wqkv) of the attention, ff_w1 and ff_w2 of the feed-forward",
+             "no " + listed(missing), "give -w DIR, or --wq FILE, --ff-w1 FILE and so on");
   }
 
   void require_residual() {

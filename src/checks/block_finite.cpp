@@ -52,8 +52,8 @@ CheckResult block_finite(const BlockEvidence<T>& evidence) {
     });
     if (count == 0) continue;
     result.value = static_cast<double>(count);
-    result.message = out_of(count, tensor.size(), "elements") +
-                     " NaN or Inf, the first stage that is not finite" +
+    result.message = "NaN or Inf " + out_of(count, tensor.size(), "elements") +
+                     ", the first stage that is not finite" +
                      (bad.empty() ? "" : "; so are weights: " + listed(bad));
     if (!bad.empty()) result.hint = "mend these weights first";
     return result;
@@ -66,6 +66,7 @@ CheckResult block_finite(const BlockEvidence<T>& evidence) {
             .message = "not finite: " + listed(bad),
             .hint = "mend these weights first"};
   }
+  if (evidence.stages.empty()) return skipped("stages", "no stage is held");
   return {.stage = "stages",
           .status = Status::pass,
           .value = 0,

@@ -115,8 +115,9 @@ CheckResult block_norm(const BlockEvidence<T>& evidence) {
                      .limit = found.limit,
                      .at = block_index(evidence, found.worst.b(), found.worst.i())};
   result.message = std::string("rows before the gain have ") +
-                   (layer ? "mean 0 and variance 1" : "mean square 1") + ", worst " +
-                   (found.by_mean ? "mean " : square + " ") + short_number(found.got);
+                   (layer ? "mean 0 and variance 1" : "mean square 1") + " but for eps, at worst " +
+                   (found.by_mean ? "a mean" : "a " + square) + " off by " +
+                   short_number(*result.value);
   if (off > 0) {
     result.status = Status::fail;
     result.message = (found.by_mean ? "mean " : square + " ") + short_number(found.got) +

@@ -91,11 +91,10 @@ std::size_t count_layers(const std::set<std::string>& names, const std::string& 
                          const std::string& form) {
   for (std::size_t n = 0; n < names.size(); ++n) {
     if (names.contains(std::to_string(n))) continue;
-    throw Error(
-        Complaint{.what = "layers are not numbered through",
-                  .where = where,
-                  .expected = form + " 0 to " + std::to_string(names.size() - 1),
-                  .got = "no " + std::to_string(n) + " among " + std::to_string(names.size())});
+    throw Error(Complaint{.what = "layers are not numbered through",
+                          .where = where,
+                          .expected = form + " 0 to " + std::to_string(names.size() - 1),
+                          .got = listed({names.begin(), names.end()})});
   }
   return names.size();
 }

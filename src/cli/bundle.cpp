@@ -77,6 +77,14 @@ OptionKind find_kind(const std::string& key, const std::string& file,
       names.emplace_back(row.key());
     }
   }
+  for (const char* of_block : {"norm", "norm-kind", "activation", "eps"}) {
+    if (key != of_block) continue;
+    throw Error(Complaint{.what = "a setting of qkv block",
+                          .where = key + " in " + file,
+                          .expected = "options of this command, which computes attention alone",
+                          .got = "one of the norm and feed-forward around it",
+                          .hint = "qkv block shows the attention of a block on what it works on"});
+  }
   const std::string near = nearest(key, names);
   throw Error(Complaint{.what = "unknown option",
                         .where = escaped(key) + " in " + file,

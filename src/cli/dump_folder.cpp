@@ -7,10 +7,12 @@
 #include <limits>
 #include <span>
 
+#include "cli/stage_output.hpp"
 #include "qkv/attention/stage_list.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/json.hpp"
 #include "qkv/base/text.hpp"
+#include "qkv/block/stage_list.hpp"
 #include "qkv/io/read.hpp"
 
 namespace qkv::cli {
@@ -103,8 +105,12 @@ StageRow stage_row(const Report& report, const Json& stage) {
   row.stats.nan = report.count(stage, "nan");
   row.stats.pos_inf = report.count(stage, "pos_inf");
   row.stats.neg_inf = report.count(stage, "neg_inf");
+  const std::string name = without_layer(row.id);
   for (const StageInfo& info : stage_list()) {
-    if (info.id == row.id) row.is = std::string(info.formula) + ": " + std::string(info.meaning);
+    if (info.id == name) row.is = std::string(info.formula) + ": " + std::string(info.meaning);
+  }
+  for (const StageInfo& info : block_stage_list()) {
+    if (info.id == name) row.is = std::string(info.formula) + ": " + std::string(info.meaning);
   }
   return row;
 }
@@ -127,10 +133,11 @@ CheckResult check_result(const Report& report, const Json& check) {
 
 Array stage_values(const std::string& folder, const StageRow& row, const Report& report) {
   // A name leads nowhere else.
-  const std::filesystem::path name = row.id + ".npy";
-  if (name.is_absolute() || std::ranges::find(name, "..") != name.end())
+  const std::string file = dump_path(folder, row.id);
+  const std::filesystem::path name(row.id);
+  if (name.is_absolute() || std::ranges::find(name, "..") != name.end() ||
+      row.id.starts_with('.') || row.id.find("./") != std::string::npos)
     report.refuse("names of stages", escaped(row.id));
-  const std::string file = (std::filesystem::path(folder) / name).string();
   TensorStream no_stream(-1);
   Array array = read_tensor(file, no_stream);
   require_shape(array.shape, row.shape, "shape differs from the report's", escaped(file, 4096),
@@ -214,8 +221,9 @@ Page read_dump(const std::string& folder, const HeatOptions& options, const Labe
     StageRow row = stage_row(report, item);
     Array array = stage_values(folder, row, report);
     row.dtype = array.dtype;
-    if (row.id == "masked") masked = array;
-    const bool weights = row.id == "attn" || row.id == "dropped";
+    const std::string name = without_layer(row.id);
+    if (name == "masked") masked = array;
+    const bool weights = name == "attn" || name == "dropped";
     if (weights && masked.shape == array.shape) array = hidden_behind(array, masked);
     HeatOptions own = options;
     own.hide_zeros = options.hide_zeros && weights;

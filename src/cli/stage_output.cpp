@@ -14,16 +14,13 @@ namespace qkv::cli {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-/// DIR/attn.npy, DIR/0/attn.npy for 0.attn
-fs::path dump_path(const std::string& folder, const std::string& id) {
+std::string dump_path(const std::string& folder, const std::string& id) {
   const std::size_t dot = id.find('.');
-  if (dot == std::string::npos) return fs::path(folder) / (id + ".npy");
-  return fs::path(folder) / id.substr(0, dot) / (id.substr(dot + 1) + ".npy");
+  if (dot == std::string::npos) return (fs::path(folder) / (id + ".npy")).string();
+  return (fs::path(folder) / id.substr(0, dot) / (id.substr(dot + 1) + ".npy")).string();
 }
 
-}  // namespace
+std::string without_layer(const std::string& id) { return id.substr(id.find('.') + 1); }
 
 std::set<std::string> stages_to_print(const std::string& words,
                                       const std::vector<std::string>& present,
@@ -72,11 +69,10 @@ std::string stage_values(const TraceReport& report, const std::set<std::string>&
 void dump_stages(const std::string& folder, const TraceReport& report,
                  const std::vector<std::string>& input_files) {
   for (const StageRow& stage : report.stages)
-    make_folder(dump_path(folder, stage.id).parent_path().string(), "--dump");
+    make_folder(fs::path(dump_path(folder, stage.id)).parent_path().string(), "--dump");
   for (const StageRow& stage : report.stages)
-    require_no_input(dump_path(folder, stage.id).string(), input_files, "--dump");
-  for (const StageRow& stage : report.stages)
-    write_npy(dump_path(folder, stage.id).string(), stage.values);
+    require_no_input(dump_path(folder, stage.id), input_files, "--dump");
+  for (const StageRow& stage : report.stages) write_npy(dump_path(folder, stage.id), stage.values);
   OutputFile file((fs::path(folder) / "trace.json").string());
   file.write(trace_json(report));
   file.commit();

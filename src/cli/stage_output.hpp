@@ -23,8 +23,14 @@ PrintOptions print_options(const std::string& precision, const std::string& thre
 std::string stage_values(const TraceReport& report, const std::set<std::string>& wanted,
                          const PrintOptions& print_as);
 
-/// Writes every stage as FOLDER/STAGE.npy, one with a dot as FOLDER/LAYER/STAGE.npy, then the
-/// report beside them.
+/// Where --dump puts a stage: attn in FOLDER/attn.npy, 0.attn, of the first of several layers, in
+/// FOLDER/0/attn.npy.
+std::string dump_path(const std::string& folder, const std::string& id);
+
+/// "attn" of "0.attn" and of "attn".
+std::string without_layer(const std::string& id);
+
+/// Writes every stage to its dump_path(), then the report beside them.
 /// throws  Error where one of them is the file that an input was read from, or cannot be written
 void dump_stages(const std::string& folder, const TraceReport& report,
                  const std::vector<std::string>& input_files);

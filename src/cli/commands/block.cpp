@@ -34,6 +34,9 @@ struct BlockOptions {
   bool shapes = false;
 };
 
+/// "0" of "0."
+std::string without_dot(const std::string& prefix) { return prefix.substr(0, prefix.size() - 1); }
+
 /// A layer with what its shapes alone tell.
 struct Planned {
   BlockLayer layer;
@@ -41,24 +44,41 @@ struct Planned {
   std::vector<StageShape> stages;
 };
 
+/// Complaints about a layer of several say which.
+void add_complaints(const Error& error, const BlockLayer& layer, Complaints& complaints) {
+  for (Complaint complaint : error.complaints()) {
+    if (!layer.prefix.empty())
+      complaint.where = "layer " + without_dot(layer.prefix) +
+                        (complaint.where.empty() ? "" : ", " + complaint.where);
+    complaints.add(std::move(complaint));
+  }
+}
+
+Planned plan_layer(const BlockRequest& block, BlockLayer layer) {
+  const BlockSizes sizes =
+      find_block_sizes(layer.inputs, layer.block, layer.settings, block.settings);
+  std::vector<StageShape> stages =
+      block_stage_shapes(layer.inputs, layer.block, layer.settings, block.settings, sizes);
+  for (StageShape& stage : stages) stage.id = layer.prefix + stage.id;
+  return {std::move(layer), sizes, std::move(stages)};
+}
+
 /// The layers in order, each but the first on the block_out before it, which has the shape of x.
 std::vector<Planned> plan(const BlockRequest& block) {
   std::vector<Planned> planned;
   Complaints complaints;
-  for (const BlockLayer& layer : block.layers) {
-    complaints.attempt([&] {
-      Planned next{.layer = layer, .sizes = {}, .stages = {}};
-      if (!layer.inputs.x && !planned.empty()) {
-        const Array& x = planned.front().layer.inputs.x->array;
-        next.layer.inputs.x = NamedArray{.array = {.dtype = x.dtype, .shape = x.shape},
-                                         .where = planned.back().layer.prefix + "block_out"};
-      }
-      next.sizes = find_block_sizes(next.layer.inputs, layer.block, layer.settings, block.settings);
-      next.stages = block_stage_shapes(next.layer.inputs, layer.block, layer.settings,
-                                       block.settings, next.sizes);
-      for (StageShape& stage : next.stages) stage.id = layer.prefix + stage.id;
-      planned.push_back(std::move(next));
-    });
+  const NamedArray* x = block.request.inputs.x ? &*block.request.inputs.x : nullptr;
+  for (std::size_t n = 0; n < block.layers.size(); ++n) {
+    BlockLayer layer = block.layers[n];
+    if (n > 0 && x != nullptr) {
+      layer.inputs.x = NamedArray{.array = {.dtype = x->array.dtype, .shape = x->array.shape},
+                                  .where = block.layers[n - 1].prefix + "block_out"};
+    }
+    try {
+      planned.push_back(plan_layer(block, layer));
+    } catch (const Error& error) {
+      add_complaints(error, layer, complaints);
+    }
   }
   complaints.throw_if_any();
   return planned;
@@ -122,11 +142,11 @@ bool is_of_block(const std::string& id) {
 }
 
 /// The checks of attention on the stages between norm and residual, and those of the block before
-/// what follows the inputs.
+/// what follows the inputs. `memory` is that of all layers together.
 template <class T>
 std::vector<CheckResult> checks_of(const BlockResult<T>& result, const BlockProblem<T>& problem,
                                    const Request& request, const BlockInputs& inputs,
-                                   const Held<T>& held) {
+                                   const Held<T>& held, const MemoryEstimate& memory) {
   Held<T> of_attention, of_block;
   for (const auto& stage : held) {
     if (!is_of_block(stage.first)) of_attention.push_back(stage);
@@ -134,6 +154,9 @@ std::vector<CheckResult> checks_of(const BlockResult<T>& result, const BlockProb
       of_block.push_back(stage);
   }
   Evidence<T> evidence = trace_evidence(result.attention, request, of_attention, result.attended);
+  evidence.stage_bytes = memory.bytes;
+  evidence.largest_stage = memory.largest;
+  evidence.largest_bytes = memory.largest_bytes;
   std::vector<CheckResult> results = run_checks(evidence);
   const auto own = run_block_checks(BlockEvidence<T>{.settings = problem.settings,
                                                      .has_batch = evidence.sizes.has_batch,
@@ -159,7 +182,7 @@ std::string prefixed(const std::string& prefix, const std::string& stage) {
 /// Computes the layers one after another; returns the last block_out.
 template <class T>
 Array compute(const BlockOptions& options, const BlockRequest& block, std::vector<Planned>& planned,
-              TraceReport& report) {
+              const MemoryEstimate& memory, TraceReport& report) {
   Array out;
   for (Planned& step : planned) {
     BlockLayer& layer = step.layer;
@@ -168,9 +191,7 @@ Array compute(const BlockOptions& options, const BlockRequest& block, std::vecto
         make_block_problem<T>(layer.inputs, layer.block, layer.settings, block.settings);
     for (const std::string& text : problem.notes) {
       note(options.console,
-           layer.prefix.empty()
-               ? text
-               : "layer " + layer.prefix.substr(0, layer.prefix.size() - 1) + ": " + text);
+           layer.prefix.empty() ? text : "layer " + without_dot(layer.prefix) + ": " + text);
     }
     Held<T> held;
     const BlockResult<T> result =
@@ -185,8 +206,11 @@ Array compute(const BlockOptions& options, const BlockRequest& block, std::vecto
         });
     Request request = block.request;
     request.inputs = layer.inputs;
-    for (CheckResult& check : checks_of(result, problem, request, layer.block, held)) {
-      check.stage = prefixed(layer.prefix, check.stage);
+    for (CheckResult& check : checks_of(result, problem, request, layer.block, held, memory)) {
+      // All layers' stages are held at once: their memory is one claim, made once.
+      const bool of_all = check.step == 6;
+      if (of_all && &step != &planned.back()) continue;
+      if (!of_all) check.stage = prefixed(layer.prefix, check.stage);
       report.checks.push_back(std::move(check));
     }
     out = report.stages.back().values;
@@ -219,11 +243,12 @@ int run_block(const BlockOptions& options) {
 
   const bool single = block.request.compute == Compute::f32;
   const Sizes& sizes = planned.front().sizes.attention;
-  require_memory(stage_memory(stages, sizes, single ? sizeof(float) : sizeof(double)),
-                 block.request, sizes);
+  const MemoryEstimate memory =
+      stage_memory(stages, sizes, single ? sizeof(float) : sizeof(double));
+  require_memory(memory, block.request, sizes);
   use_threads(block.request, sizes);
-  const Array out = single ? compute<float>(options, block, planned, report)
-                           : compute<double>(options, block, planned, report);
+  const Array out = single ? compute<float>(options, block, planned, memory, report)
+                           : compute<double>(options, block, planned, memory, report);
 
   if (!options.dump.empty()) dump_stages(options.dump, report, block.request.input_files);
   if (!options.output.empty()) write_npy(options.output, out);
