@@ -208,7 +208,7 @@ double operations(const Sizes& sizes) {
          static_cast<double>(sizes.D + sizes.Dv);
 }
 
-std::size_t use_threads(const Request& request, const Sizes& sizes) {
+std::size_t use_threads(const Request& request, const Sizes& sizes, double further) {
   // Starting a thread costs some 30 µs: a problem of a few million operations is over before it
   // would help.
   constexpr double worth_threads = 2e7;
@@ -216,7 +216,8 @@ std::size_t use_threads(const Request& request, const Sizes& sizes) {
       sizes.projects ? 2.0 * static_cast<double>(sizes.B * (sizes.L + sizes.S)) *
                            static_cast<double>(sizes.E) * static_cast<double>(sizes.H * sizes.D)
                      : 0;
-  const std::size_t threads = operations(sizes) + projections > worth_threads ? request.threads : 1;
+  const std::size_t threads =
+      operations(sizes) + projections + further > worth_threads ? request.threads : 1;
   set_blas_threads(threads);
   return threads;
 }

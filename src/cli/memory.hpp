@@ -62,8 +62,8 @@ std::size_t largest_length(const BytesAt& bytes_at, const Sizes& sizes, double l
 void require_memory(const MemoryEstimate& estimate, const Request& request, const Sizes& sizes);
 
 /// Lets matrix products use the threads that were asked for, where the problem is worth starting
-/// them.
-std::size_t use_threads(const Request& request, const Sizes& sizes);
+/// them. `further` are floating-point operations beside those of attention.
+std::size_t use_threads(const Request& request, const Sizes& sizes, double further = 0);
 
 /// 4·B·H·L·S·D multiply-adds counted as two operations each, visible or not: q·kᵀ and attn·v.
 double operations(const Sizes& sizes);

@@ -36,10 +36,10 @@ for command in $commands; do
   described "$command" command
   "$program" "$command" --help >>"$scratch/help"
 done
-grep -Eo -- '(^|[ ,[(|])--?[a-z][a-z-]*' "$scratch/help" | grep -Eo -- '-.*' | sort -u >"$scratch/options"
+grep -Eo -- '(^|[ ,[(|])--?[a-z][a-z0-9-]*' "$scratch/help" | grep -Eo -- '-.*' | sort -u >"$scratch/options"
 while IFS= read -r option; do described "$option" option; done <"$scratch/options"
 
-grep -Eo -- '(^|[^[:alnum:]-])--[a-z][a-z-]*' "$scratch/page" | grep -Eo -- '--.*' | sort -u >"$scratch/promised"
+grep -Eo -- '(^|[^[:alnum:]-])--[a-z][a-z0-9-]*' "$scratch/page" | grep -Eo -- '--.*' | sort -u >"$scratch/promised"
 while IFS= read -r option; do
   if ! grep -qxF -- "$option" "$scratch/options"; then
     echo "FAIL the manual promises $option, which no help lists"

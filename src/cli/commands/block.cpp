@@ -246,7 +246,10 @@ int run_block(const BlockOptions& options) {
   const MemoryEstimate memory =
       stage_memory(stages, sizes, single ? sizeof(float) : sizeof(double));
   require_memory(memory, block.request, sizes);
-  use_threads(block.request, sizes);
+  const double feed_forward = 4.0 * static_cast<double>(sizes.B * sizes.L) *
+                              static_cast<double>(sizes.E) *
+                              static_cast<double>(planned.front().sizes.F);
+  use_threads(block.request, sizes, feed_forward);
   const Array out = single ? compute<float>(options, block, planned, memory, report)
                            : compute<double>(options, block, planned, memory, report);
 
