@@ -2,10 +2,8 @@
 #include "qkv/diagnose/diagnose.hpp"
 
 #include <malloc.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -17,6 +15,7 @@
 #include "cli/console.hpp"
 #include "cli/memory.hpp"
 #include "cli/numbers.hpp"
+#include "cli/progress.hpp"
 #include "cli/run.hpp"
 #include "qkv/attention/stage_list.hpp"
 #include "qkv/base/text.hpp"
@@ -124,22 +123,6 @@ Evidence<double> user_evidence(const Case& the_case, const Request& request) {
   return evidence;
 }
 
-/// A line that counts up on a terminal, and is wiped before the result.
-class Progress {
- public:
-  explicit Progress(bool shown) : shown_(shown) {}
-  ~Progress() { say("\r\033[K"); }
-  void operator()(double share) const {
-    say("\rtrying faults: " + std::to_string(static_cast<int>(std::lround(100 * share))) + " %");
-  }
-
- private:
-  void say(const std::string& text) const {
-    if (shown_) std::fwrite(text.data(), 1, text.size(), stderr);
-  }
-  bool shown_;
-};
-
 /// Every fault is tried with tensors of the same sizes: memory that is kept need not be mapped and
 /// zeroed page by page anew.
 void keep_freed_memory() {
@@ -175,7 +158,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   for (const std::string& text : the_case.problem.notes) note(options.console, text);
   DiagnoseReport report;
   {
-    const Progress progress(isatty(STDERR_FILENO) == 1 && !options.console.quiet);
+    Progress progress(options.console, "trying faults");
     Diagnosis diagnosis = diagnose(
         the_case, [&](double share) { progress(share); }, threads);
     report = diagnose_report(std::move(diagnosis), run_checks(user_evidence(the_case, request)));

@@ -15,6 +15,7 @@
 #include "cli/memory.hpp"
 #include "cli/numbers.hpp"
 #include "cli/outputs.hpp"
+#include "cli/progress.hpp"
 #include "qkv/attention/stage_list.hpp"
 #include "qkv/base/text.hpp"
 #include "qkv/io/write.hpp"
@@ -46,11 +47,20 @@ struct Timed {
 
 /// One run, or --time N of them after one that is not counted.
 template <class T>
-Timed<T> compute(const Problem<T>& problem, const Kernel& kernel, const KernelRun& how,
-                 std::size_t runs) {
+Timed<T> compute(const Problem<T>& problem, const Kernel& kernel, KernelRun how, std::size_t runs,
+                 const ConsoleOptions& console) {
+  const auto count = static_cast<double>(runs + 1);
+  Progress progress(console, "run", operations_rate);
+  double before = 0;  // runs that are done
+  if (progress.shown()) {
+    how.on_progress = [&](double share) {
+      progress((before + share) / count, (before + share) * operations(problem.sizes));
+    };
+  }
   Timed<T> timed;
   timed.result = attend_in_one_pass(problem, kernel, how);
   for (std::size_t run = 0; run < runs; ++run) {
+    before += 1;
     const auto start = Clock::now();
     timed.result = attend_in_one_pass(problem, kernel, how);
     timed.seconds.push_back(seconds_since(start));
@@ -107,7 +117,7 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
   TimeReport times;
   times.read_s = seconds_since(started);
 
-  const Timed<T> timed = compute(problem, kernel, how, runs);
+  const Timed<T> timed = compute(problem, kernel, how, runs, options.console);
   const Attended<T>& attended = timed.result.attended;
   const Array out = shown_out(attended.out, shapes);
 

@@ -1,6 +1,7 @@
 // qkv trace: step by step, every stage held, shown and checked.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "cli/command.hpp"
@@ -12,6 +13,7 @@
 #include "cli/outputs.hpp"
 #include "cli/run.hpp"
 #include "cli/stage_output.hpp"
+#include "cli/trace_progress.hpp"
 #include "qkv/attention/pipeline.hpp"
 #include "qkv/attention/stage_list.hpp"
 #include "qkv/base/parallel.hpp"
@@ -68,6 +70,8 @@ int trace(const TraceOptions& options, const Request& request, const Sizes& size
 
   TraceReport report{headline(request, sizes), config_entries(request, sizes), {}, {}};
   std::vector<std::pair<std::string, Tensor<T, 4>>> held;
+  std::optional<TraceProgress> progress(std::in_place, options.console, shapes, sizes, sizeof(T),
+                                        !options.dump.empty());
   const Attended<T> attended = attend<T>(problem, [&](std::string_view id, Tensor<T, 4>& value) {
     const StageShape& shape = shapes.at(held.size());
     held.emplace_back(std::string(id), value);
@@ -79,16 +83,19 @@ int trace(const TraceOptions& options, const Request& request, const Sizes& size
     row.bytes = static_cast<double>(value.size() * sizeof(T));
     row.values = reshaped(as_array(value), shape.shape);
     report.stages.push_back(std::move(row));
+    progress->next();
   });
   parallel(threads, held.size(), [&](std::size_t n, std::size_t) {
     report.stages[n].stats = stats_of(std::span<const T>(held[n].second.elements()));
   });
   report.checks = run_checks(trace_evidence(problem, request, held, attended), threads);
 
+  progress->next();
   if (!options.dump.empty()) dump_stages(options.dump, report, request.input_files);
   if (!options.present_k.empty()) write_cache(options.present_k, attended.present_k, sizes);
   if (!options.present_v.empty()) write_cache(options.present_v, attended.present_v, sizes);
 
+  progress.reset();  // wiped before the result
   if (options.console.json) {
     print(trace_json(report));
   } else {
