@@ -5,8 +5,8 @@
 # (layer norm, relu or gelu, not gated) its output is asserted to be block_out of the stages written here, which plain
 # torch code computes one by one. Of a stack the stages are called 0.norm1, 1.norm1 ...
 #
-# block/torch.safetensors, block/llama.safetensors, block/bert.safetensors, block/gpt2.safetensors hold the weights of a case
-# under the names that checkpoints use; block/names.json says which case they are.
+# block/torch.safetensors holds the weights of stack_pre under the names that PyTorch gives them, llama.safetensors those of
+# pre_rms_gated, bert.safetensors those of post_gelu_padded and gpt2.safetensors those of pre_gelu.
 # Run it with NumPy 1.24 and torch 1.13; the same bytes come out each time.
 import json
 import math
