@@ -7,6 +7,7 @@
 
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
+#include "qkv/report/plan_report.hpp"
 #include "qkv/tensor/matmul.hpp"
 
 namespace qkv::cli {
@@ -15,7 +16,7 @@ namespace {
 
 /// As many as make the estimate's own arithmetic exact, and no index overflow.
 constexpr double most_elements = 0x1p50;
-constexpr std::size_t most = std::size_t{1} << 30;
+constexpr std::size_t most = plan_searched_to;
 
 /// The size of an axis if B, L, S and P were those of `sizes`.
 double axis_size(const StageShape& stage, std::size_t axis, const Sizes& sizes) {

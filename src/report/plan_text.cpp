@@ -67,7 +67,11 @@ std::string growth(const PlanReport& report) {
 }
 
 std::string fits(const PlanReport& report) {
-  const auto most = [](std::size_t count) { return count > 0 ? std::to_string(count) : "none"; };
+  const auto most = [](std::size_t count) {
+    return count == 0                  ? std::string("none")
+           : count >= plan_searched_to ? std::string("any")
+                                       : std::to_string(count);
+  };
   Table table({{fmt::format("fits {} ({})", bytes_text(report.budget), report.budget_from)},
                {"step by step", right},
                {"one pass", right}});
@@ -84,7 +88,7 @@ std::string fits(const PlanReport& report) {
 std::string plan_text(const PlanReport& report, const TextStyle& style) {
   return shown(report.headline, style) + "\n\n" + stages(report, style) + "\n" + growth(report) +
          "\n" + fits(report) +
-         "\nMore heads at the same width cost no more multiply-adds, only more memory for scores; "
+         "\nMore heads at the same width cost no more multiply-adds, only more memory for scores;\n"
          "they do not make the result better by themselves.\n";
 }
 

@@ -24,7 +24,11 @@ struct PlanStage {
   bool in_one_pass = true;  ///< run holds it too
 };
 
-/// The most that the budget holds, with everything else as it is; 0 where even 1 is too much.
+/// Lengths and batches beyond it are not looked at.
+constexpr std::size_t plan_searched_to = std::size_t{1} << 30;
+
+/// The most that the budget holds, up to plan_searched_to, with everything else as it is; 0 where
+/// even 1 is too much.
 struct PlanFit {
   std::size_t length = 0, batch = 0;
 };

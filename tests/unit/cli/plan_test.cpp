@@ -162,3 +162,16 @@ TEST_CASE(
     }
   }
 }
+
+TEST_CASE("plan: tensors without elements fit any number of times, and grow by no factor") {
+  const Folder folder;
+  // No row of X: (0,8).
+  const std::string bundle = folder / "bundle";
+  REQUIRE(run_program({"init", bundle}).status == 0);
+  const std::string none = bundle + "/x.npy[0,:0]";
+  const Ended ended =
+      run_program({"plan", "--q", none, "--k", none, "--v", none, "--budget", "1M"});
+  CHECK(ended.status == 0);
+  CHECK(ended.out.find("any") != std::string::npos);
+  CHECK(ended.out.find("nan") == std::string::npos);
+}
