@@ -29,11 +29,13 @@ StageEdit biased(double (*bias)(double slope, double position, double key)) {
   return [bias](const Held& held, const Tensor<double, 4>& right) {
     const Visibility<double>& rules = held.problem().visibility;
     auto made = right.clone();
-    if (right.size(1) > rules.slopes.size() || right.size(0) > rules.slope_offset.size()) return made;
+    if (right.size(1) > rules.slopes.size() || right.size(0) > rules.slope_offset.size())
+      return made;
     for (std::size_t b = 0; b < made.size(0); ++b) {
       for (std::size_t h = 0; h < made.size(1); ++h) {
         for (std::size_t i = 0; i < made.size(2); ++i) {
-          const double position = static_cast<double>(static_cast<long long>(i) + rules.slope_offset[b]);
+          const double position =
+              static_cast<double>(static_cast<long long>(i) + rules.slope_offset[b]);
           for (std::size_t j = 0; j < made.size(3); ++j) {
             if (rules.hidden(b, h, i, j)) continue;
             const auto key = static_cast<double>(j);
