@@ -113,20 +113,20 @@ void convert_all(const Array& array, Out* out) {
 
 std::vector<std::ptrdiff_t> row_major_strides(const Shape& shape, std::size_t element_size) {
   std::vector<std::ptrdiff_t> strides(shape.size());
-  auto step = static_cast<std::ptrdiff_t>(element_size);
+  std::size_t step = element_size;  // of a shape that no memory holds it may wrap
   for (std::size_t axis = shape.size(); axis-- > 0;) {
-    strides[axis] = step;
-    step *= static_cast<std::ptrdiff_t>(std::max<std::size_t>(shape[axis], 1));
+    strides[axis] = static_cast<std::ptrdiff_t>(step);
+    step *= std::max<std::size_t>(shape[axis], 1);
   }
   return strides;
 }
 
 std::vector<std::ptrdiff_t> column_major_strides(const Shape& shape, std::size_t element_size) {
   std::vector<std::ptrdiff_t> strides(shape.size());
-  auto step = static_cast<std::ptrdiff_t>(element_size);
+  std::size_t step = element_size;  // of a shape that no memory holds it may wrap
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    strides[axis] = step;
-    step *= static_cast<std::ptrdiff_t>(std::max<std::size_t>(shape[axis], 1));
+    strides[axis] = static_cast<std::ptrdiff_t>(step);
+    step *= std::max<std::size_t>(shape[axis], 1);
   }
   return strides;
 }
