@@ -50,16 +50,26 @@ void read_projections(const Inputs& inputs, const WeightOrders& orders, Problem<
   if (inputs.bv) problem.value.bias = as_rank<T, 1>(inputs.bv->array);
 }
 
-/// q, k or v in any of its accepted shapes -> (B,heads,length,width)
-template <class T>
-Tensor<T, 4> by_head(const NamedArray& named, std::size_t heads, const Problem<T>& problem) {
-  const Array& array = named.array;
-  if (!problem.sizes.rank_four) {
-    return split_heads(as_rank<T, 3>(with_batch(array, problem.sizes.has_batch)), heads);
+/// q, k or v in any of its accepted shapes -> (B,heads,length,width), where it lies
+Array by_head(const NamedArray& named, std::size_t heads, const Sizes& sizes, Layout layout) {
+  if (sizes.rank_four)
+    return layout == Layout::blhd ? transposed(named.array, {0, 2, 1, 3}) : named.array;
+  const Array array = with_batch(named.array, sizes.has_batch);
+  const Shape& shape = array.shape;
+  return transposed(reshaped(array, {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
+}
+
+/// x and context, or q, k and v.
+void find_stored(const Inputs& inputs, const Settings& settings, const Sizes& sizes,
+                 Stored& stored) {
+  if (sizes.projects) {
+    stored.x = with_batch(inputs.x->array, sizes.has_batch);
+    if (inputs.context) stored.context = with_batch(inputs.context->array, sizes.has_batch);
+    return;
   }
-  const Array in_order =
-      problem.settings.layout == Layout::blhd ? transposed(array, {0, 2, 1, 3}) : array;
-  return as_rank<T, 4>(in_order);
+  stored.q = by_head(*inputs.q, sizes.H, sizes, settings.layout);
+  stored.k = by_head(*inputs.k, sizes.G, sizes, settings.layout);
+  stored.v = by_head(*inputs.v, sizes.G, sizes, settings.layout);
 }
 
 /// Positions of the queries, and of the new keys: those of the queries where there are as many keys
@@ -99,7 +109,7 @@ double scale_of(const Settings& settings, const Sizes& sizes) {
 }  // namespace
 
 template <class T>
-Problem<T> make_problem(const Inputs& inputs, const Settings& settings) {
+Problem<T> make_problem(const Inputs& inputs, const Settings& settings, Reading reading) {
   Problem<T> problem;
   problem.sizes = find_sizes(inputs, settings);
   problem.settings = settings;
@@ -111,15 +121,18 @@ Problem<T> make_problem(const Inputs& inputs, const Settings& settings) {
   const WeightOrders orders = find_weight_orders(inputs, settings);
   if (!orders.note.empty()) problem.notes.push_back(orders.note);
   for (std::string& note : shape_notes(inputs, sizes)) problem.notes.push_back(std::move(note));
-  if (sizes.projects) {
-    problem.x = as_rank<T, 3>(with_batch(inputs.x->array, sizes.has_batch));
-    if (inputs.context)
-      problem.context = as_rank<T, 3>(with_batch(inputs.context->array, sizes.has_batch));
-    read_projections(inputs, orders, problem);
+  if (sizes.projects) read_projections(inputs, orders, problem);
+  Stored stored;
+  find_stored(inputs, settings, sizes, stored);
+  if (reading == Reading::as_stored) {
+    problem.stored = std::move(stored);
+  } else if (sizes.projects) {
+    problem.x = as_rank<T, 3>(stored.x);
+    if (sizes.has_context) problem.context = as_rank<T, 3>(stored.context);
   } else {
-    problem.q = by_head<T>(*inputs.q, sizes.H, problem);
-    problem.k = by_head<T>(*inputs.k, sizes.G, problem);
-    problem.v = by_head<T>(*inputs.v, sizes.G, problem);
+    problem.q = as_rank<T, 4>(stored.q);
+    problem.k = as_rank<T, 4>(stored.k);
+    problem.v = as_rank<T, 4>(stored.v);
   }
   if (inputs.wo) problem.output = linear<T>(*inputs.wo, orders.wo, inputs.bo);
   if (inputs.past_k) {
@@ -138,7 +151,7 @@ Problem<T> make_problem(const Inputs& inputs, const Settings& settings) {
   return problem;
 }
 
-template Problem<float> make_problem(const Inputs&, const Settings&);
-template Problem<double> make_problem(const Inputs&, const Settings&);
+template Problem<float> make_problem(const Inputs&, const Settings&, Reading);
+template Problem<double> make_problem(const Inputs&, const Settings&, Reading);
 
 }  // namespace qkv

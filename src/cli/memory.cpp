@@ -100,6 +100,26 @@ std::vector<StageShape> held_tensors(std::vector<StageShape> stages, const Sizes
   return stages;
 }
 
+std::vector<StageShape> run_tensors(std::vector<StageShape> stages, const Request& request,
+                                    const Sizes& sizes, Reading reading, bool streamed) {
+  const auto lies_in_file = [&](const std::string& id) {
+    if (reading == Reading::as_tensors) return false;
+    if (id == "x" || id == "context") return true;
+    const std::optional<NamedArray>& input = id == "q"   ? request.inputs.q
+                                             : id == "k" ? request.inputs.k
+                                                         : request.inputs.v;
+    if ((id != "q" && id != "k" && id != "v") || sizes.projects) return false;
+    return input && size_of(input->array.dtype) <= sizeof(float) && is_float(input->array.dtype);
+  };
+  const auto is_output = [](const std::string& id) {
+    return id == "heads" || id == "concat" || id == "out";
+  };
+  std::erase_if(stages, [&](const StageShape& stage) {
+    return lies_in_file(stage.id) || (streamed && is_output(stage.id)) || stage.id == "concat";
+  });
+  return held_tensors(std::move(stages), sizes);
+}
+
 double stage_bytes(const StageShape& stage, const Sizes& sizes, std::size_t element_size) {
   double bytes = static_cast<double>(element_size);
   bool has_batch = false;

@@ -31,6 +31,11 @@ bool grows_as_square(const StageShape& stage);
 /// The stages, and with a cache the keys and values of old and new together.
 std::vector<StageShape> held_tensors(std::vector<StageShape> stages, const Sizes& sizes);
 
+/// What run holds of them: not what it reads where it lies, and of out, where that is written as it
+/// comes, only what comes at once.
+std::vector<StageShape> run_tensors(std::vector<StageShape> stages, const Request& request,
+                                    const Sizes& sizes, Reading reading, bool streamed);
+
 /// Bytes of one stage if B, L, S and P were those of `sizes`.
 double stage_bytes(const StageShape& stage, const Sizes& sizes, std::size_t element_size);
 

@@ -19,11 +19,10 @@ void require_no_input(const std::string& output, const std::vector<std::string>&
                       const std::string& flag);
 
 /// A cache as it came in: (B,G,S,D), or (G,S,D) where the input had no batch axis.
-template <class T>
-void write_cache(const std::string& path, const Tensor<T, 4>& cache, const Sizes& sizes) {
-  Shape shape = cache.shape();
+inline void write_cache(const std::string& path, const Array& cache, const Sizes& sizes) {
+  Shape shape = cache.shape;
   if (!sizes.cache_has_batch) shape.erase(shape.begin());
-  write_npy(path, reshaped(as_array(cache), shape));
+  write_npy(path, reshaped(cache, shape));
 }
 
 }  // namespace qkv::cli

@@ -119,6 +119,24 @@ std::string npy_header(DType dtype, const Shape& shape) {
   return header;
 }
 
+NpyWriter::NpyWriter(const std::string& path, DType dtype, const Shape& shape)
+    : file_(path), element_size_(size_of(dtype)) {
+  file_.write(npy_header(dtype, shape));
+}
+
+void NpyWriter::write(const void* elements, std::size_t count) {
+  if constexpr (std::endian::native == std::endian::little) {
+    file_.write(elements, count * element_size_);
+  } else {
+    const auto* from = static_cast<const std::byte*>(elements);
+    std::vector<std::byte> little(from, from + count * element_size_);
+    for (std::size_t n = 0; n < little.size(); n += element_size_)
+      std::reverse(little.begin() + static_cast<std::ptrdiff_t>(n),
+                   little.begin() + static_cast<std::ptrdiff_t>(n + element_size_));
+    file_.write(little.data(), little.size());
+  }
+}
+
 void write_npy(const std::string& path, const Array& array) {
   OutputFile file(path);
   file.write(npy_header(array.dtype, array.shape));

@@ -33,9 +33,13 @@ Chunks chunks_of(const FlatProblem& p, const SimdFunctions& simd) {
   return chunks;
 }
 
-RowBlock rows_of(const FlatProblem& p, const Chunks& chunks, std::size_t head) {
+/// The rows of the n-th kv head of the part.
+RowBlock rows_of(const FlatProblem& p, const Part& part, const Chunks& chunks, std::size_t head) {
   const auto n = static_cast<std::ptrdiff_t>(head);
-  return {n / p.G, n % p.G, n % p.G * (p.H / p.G), 0, chunks.rows};
+  const std::ptrdiff_t group = p.H / p.G;
+  const auto kv_heads = static_cast<std::ptrdiff_t>(part.h_end - part.h) / group;
+  const std::ptrdiff_t g = p.first_h / group + n % kv_heads;
+  return {p.first_b + n / kv_heads, g, g * group, 0, chunks.rows};
 }
 
 /// Reading k and v is the work: a thread is worth its start from a few hundred kilobytes on.
@@ -48,12 +52,10 @@ std::size_t threads_for(const FlatProblem& p, std::size_t wanted) {
 
 /// The rows of one kv head by the other kernel's inner part, which knows what to do about NaN and
 /// Inf in v.
-void compute_carefully(FlatProblem p, const Chunks& chunks, std::size_t head,
-                       const SimdFunctions& simd) {
+void compute_carefully(FlatProblem p, RowBlock block, const SimdFunctions& simd) {
   const std::vector<std::uint8_t> special(static_cast<std::size_t>(p.B * p.G), 1);
   p.special_v = special.data();
   const Rooms rooms(1, simd.tiled_room(p));
-  RowBlock block = rows_of(p, chunks, head);
   const std::ptrdiff_t rows = block.rows;
   for (; block.first_row < rows; block.first_row += simd.row_block) {
     block.rows = std::min<std::ptrdiff_t>(simd.row_block, rows - block.first_row);
@@ -77,14 +79,16 @@ double decode_workspace(const Sizes& sizes, const Settings&, std::size_t, const 
          partials * sizeof(float);
 }
 
-KernelOutput<float> decode(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
+KernelOutput<float> decode(const Problem<float>& problem, const HeadViews& views,
                            const KernelRun& run) {
-  KernelOutput<float> output = make_output(problem, run.wants_lse);
-  const FlatProblem flat = flatten(problem, qkv, output);
+  Flattened flattened(problem, views, run);
+  const FlatProblem& flat = flattened.flat;
+  const Part& part = flattened.part;
   const SimdFunctions& simd = simd_functions(run.isa);
   const Chunks chunks = chunks_of(flat, simd);
   const std::size_t threads = threads_for(flat, run.threads);
-  const auto heads = static_cast<std::size_t>(flat.B * flat.G);
+  const std::size_t group = problem.sizes.H / problem.sizes.G;
+  const std::size_t heads = (part.b_end - part.b) * (part.h_end - part.h) / group;
   const auto per_head = static_cast<std::size_t>(chunks.count);
   const auto partial = static_cast<std::size_t>(chunks.rows * simd.partial_size(flat));
   const Rooms rooms(threads, simd.decode_room(flat));
@@ -97,7 +101,7 @@ KernelOutput<float> decode(const Problem<float>& problem, const QueryKeyValue<fl
       [&](std::size_t item, std::size_t thread) {
         const auto from = static_cast<std::ptrdiff_t>(item % per_head) * chunks.keys;
         float* found = partials.data() + item * partial;
-        finite[item] = simd.decode_chunk(flat, rows_of(flat, chunks, item / per_head), from,
+        finite[item] = simd.decode_chunk(flat, rows_of(flat, part, chunks, item / per_head), from,
                                          std::min(from + chunks.keys, flat.S), found, rooms[thread])
                            ? 1
                            : 0;
@@ -108,12 +112,12 @@ KernelOutput<float> decode(const Problem<float>& problem, const QueryKeyValue<fl
     const auto first = finite.begin() + static_cast<std::ptrdiff_t>(head * per_head);
     const bool known = std::all_of(first, first + chunks.count, [](auto is) { return is != 0; });
     const float* found = partials.data() + head * per_head * partial;
-    if (!known ||
-        !simd.decode_merge(flat, rows_of(flat, chunks, head), found, chunks.count, rooms[0]))
-      compute_carefully(flat, chunks, head, simd);
+    const RowBlock rows = rows_of(flat, part, chunks, head);
+    if (!known || !simd.decode_merge(flat, rows, found, chunks.count, rooms[0]))
+      compute_carefully(flat, rows, simd);
   }
-  settle_sinks(problem, output);
-  return output;
+  settle_sinks(problem, run, flattened.output);
+  return flattened.output;
 }
 
 }  // namespace qkv

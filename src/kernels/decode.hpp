@@ -18,7 +18,7 @@ double decode_workspace(const Sizes& sizes, const Settings& settings, std::size_
 /// shape   q (B,H,L,D), k (B,G,S,D), v (B,G,S,Dv) -> heads (B,H,L,Dv), lse (B,H,L)
 /// edge    NaN and Inf in any input come out as they do of the reference
 /// source  Milakov & Gimelshein 2018 (arXiv:1805.02867), section 3.1 (the merge is associative)
-KernelOutput<float> decode(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
+KernelOutput<float> decode(const Problem<float>& problem, const HeadViews& views,
                            const KernelRun& run);
 
 }  // namespace qkv

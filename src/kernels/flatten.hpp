@@ -1,22 +1,36 @@
-// flatten(): a problem as the pointers and strides that the fast kernels work on.
+// A problem as pointers and strides.
 #pragma once
+
+#include <array>
+#include <memory>
 
 #include "kernels/simd/flat_problem.hpp"
 #include "qkv/kernels/kernel.hpp"
 
 namespace qkv {
 
-/// True for what the fast kernels compute: no axis is empty, and positions fit 30 bits.
+/// No axis is empty, and each is short enough for 32-bit key numbers.
 bool is_flat(const Sizes& sizes);
 
-/// The sizes alone, no pointers.
+/// True where a fast kernel can read the array as it lies.
+bool is_readable(const Array& array);
+
+/// The sizes alone.
 FlatProblem flat_sizes(const Sizes& sizes);
 
-/// Pointers into the problem, the inputs and the output, which must outlive the result.
-FlatProblem flatten(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
-                    KernelOutput<float>& output);
+/// The problem as a fast kernel sees it, with heads (and lse) to write to.
+///
+/// throws  Error when there is no memory for what is written
+class Flattened {
+ public:
+  Flattened(const Problem<float>& problem, const HeadViews& views, const KernelRun& run);
 
-/// heads (B,H,L,Dv) and, where wanted or needed for the sinks, lse (B,H,L), zero so far.
-KernelOutput<float> make_output(const Problem<float>& problem, bool wants_lse);
+  Part part;
+  FlatProblem flat;
+  KernelOutput<float> output;
+
+ private:
+  std::array<std::shared_ptr<const void>, 3> owners_;  ///< of q, k and v that were converted
+};
 
 }  // namespace qkv

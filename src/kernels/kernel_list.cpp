@@ -70,21 +70,4 @@ std::string engine_name(const Kernel& kernel, Isa isa) {
   return std::string(kernel.name) + (kernel.by_isa ? "/" + std::string(name(isa)) : "");
 }
 
-template <class T>
-OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel,
-                              const KernelRun& run) {
-  const QueryKeyValue<T> prepared = prepare(problem);
-  KernelOutput<T> output;
-  if constexpr (sizeof(T) == sizeof(float)) {
-    output = kernel.run_float(problem, prepared, run);
-  } else {
-    output = kernel.run_double(problem, prepared, run);
-  }
-  return {{finish(problem, output.heads), prepared.k, prepared.v}, output.lse};
-}
-
-template OnePass<float> attend_in_one_pass(const Problem<float>&, const Kernel&, const KernelRun&);
-template OnePass<double> attend_in_one_pass(const Problem<double>&, const Kernel&,
-                                            const KernelRun&);
-
 }  // namespace qkv

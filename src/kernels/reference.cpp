@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "part.hpp"
 #include "qkv/attention/dropout.hpp"
 #include "qkv/attention/mask.hpp"
 #include "qkv/attention/scale.hpp"
@@ -44,25 +45,24 @@ double reference_workspace(const Sizes& sizes, const Settings& settings, std::si
 }
 
 template <class T>
-KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv,
-                          const KernelRun& run) {
-  const auto [B, H, L, S] =
-      std::tuple{problem.sizes.B, problem.sizes.H, problem.sizes.L, problem.sizes.S};
+KernelOutput<T> reference(const Problem<T>& problem, const HeadViews& views, const KernelRun& run) {
+  const std::size_t H = problem.sizes.H, L = problem.sizes.L, S = problem.sizes.S;
   const std::size_t heads_per_group = H / problem.sizes.G, block = queries_per_block(L, S);
   const Visibility<T>& visibility = problem.visibility;
-  KernelOutput<T> output;
-  output.heads = Tensor<T, 4>::make({B, H, L, problem.sizes.Dv});
-  if (run.wants_lse) output.lse = Tensor<T, 3>::make({B, H, L});
+  const auto all_q = as_rank<T, 4>(views.q), all_k = as_rank<T, 4>(views.k),
+             all_v = as_rank<T, 4>(views.v);
+  const Part part = run.part.value_or(whole(problem.sizes));
+  KernelOutput<T> output = make_output<T>(problem, run);
 
-  for (std::size_t b = 0; b < B; ++b) {
-    for (std::size_t h = 0; h < H; ++h) {
-      const Tensor<T, 4> k = rows_of(qkv.k, b, h / heads_per_group, 0, S);
-      const Tensor<T, 4> v = rows_of(qkv.v, b, h / heads_per_group, 0, S);
-      for (std::size_t first = 0; first < L; first += block) {
-        const std::size_t count = std::min(block, L - first);
+  for (std::size_t b = part.b; b < part.b_end; ++b) {
+    for (std::size_t h = part.h; h < part.h_end; ++h) {
+      const Tensor<T, 4> k = rows_of(all_k, b, h / heads_per_group, 0, S);
+      const Tensor<T, 4> v = rows_of(all_v, b, h / heads_per_group, 0, S);
+      for (std::size_t first = part.l; first < part.l_end; first += block) {
+        const std::size_t count = std::min(block, part.l_end - first);
         const Origin origin{b, h, first};
 
-        Tensor<T, 4> logits = scores(rows_of(qkv.q, b, h, first, count), k);
+        Tensor<T, 4> logits = scores(rows_of(all_q, b, h, first, count), k);
         logits = scale(logits, problem.scale);
         if (problem.settings.softcap) logits = softcap(logits, *problem.settings.softcap);
         if (visibility.any()) logits = mask(logits, visibility, origin);
@@ -71,20 +71,29 @@ KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv
         if (problem.settings.dropout)
           attn = dropout(attn, *problem.settings.dropout, problem.settings.seed, H, L, origin);
 
-        std::ranges::copy(weighted_sum(attn, v).elements(),
-                          rows_of(output.heads, b, h, first, count).data());
+        const Tensor<T, 4> sums = weighted_sum(attn, v);
+        for (std::size_t l = 0; l < count; ++l) {
+          std::ranges::copy(
+              sums.row(std::size_t{0}, std::size_t{0}, l),
+              heads_row(output, run, b - part.b, h - part.h, first - part.l + l).begin());
+        }
         if (run.wants_lse) {
           const Tensor<T, 3> lse = log_sum_exp(logits);
           for (std::size_t l = 0; l < count; ++l) {
             // A finite fill gives an empty row a finite sum; it still sees nothing.
             const bool empty = visibility.empty_row(b, h, first + l);
-            output.lse(b, h, first + l) = empty ? -std::numeric_limits<T>::infinity()
-                                                : lse(std::size_t{0}, std::size_t{0}, l);
+            output.lse(b - part.b, h - part.h, first - part.l + l) =
+                empty ? -std::numeric_limits<T>::infinity()
+                      : lse(std::size_t{0}, std::size_t{0}, l);
           }
         }
         if (run.on_progress) {
-          run.on_progress(static_cast<double>((b * H + h) * L + first + count) /
-                          static_cast<double>(B * H * L));
+          const std::size_t heads_before = (b - part.b) * (part.h_end - part.h) + h - part.h;
+          const std::size_t length = part.l_end - part.l;
+          const std::size_t done = heads_before * length + first - part.l + count;
+          run.on_progress(
+              static_cast<double>(done) /
+              static_cast<double>((part.b_end - part.b) * (part.h_end - part.h) * length));
         }
       }
     }
@@ -92,9 +101,7 @@ KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv
   return output;
 }
 
-template KernelOutput<float> reference(const Problem<float>&, const QueryKeyValue<float>&,
-                                       const KernelRun&);
-template KernelOutput<double> reference(const Problem<double>&, const QueryKeyValue<double>&,
-                                        const KernelRun&);
+template KernelOutput<float> reference(const Problem<float>&, const HeadViews&, const KernelRun&);
+template KernelOutput<double> reference(const Problem<double>&, const HeadViews&, const KernelRun&);
 
 }  // namespace qkv

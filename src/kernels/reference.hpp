@@ -15,7 +15,6 @@ double reference_workspace(const Sizes& sizes, const Settings& settings, std::si
 ///
 /// shape   q (B,H,L,D), k (B,G,S,D), v (B,G,S,Dv) -> heads (B,H,L,Dv), lse (B,H,L)
 template <class T>
-KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv,
-                          const KernelRun& run);
+KernelOutput<T> reference(const Problem<T>& problem, const HeadViews& views, const KernelRun& run);
 
 }  // namespace qkv

@@ -9,7 +9,7 @@ namespace qkv {
 /// A sink of logit s takes part in the sum of each row and stands for no value: heads become
 /// heads / (1 + exp(s - lse)). Does nothing without sinks.
 ///
-/// shape   output.heads (B,H,L,Dv) and output.lse (B,H,L), of `masked` alone, as it stays
-void settle_sinks(const Problem<float>& problem, KernelOutput<float>& output);
+/// shape   heads and lse of the run's part; lse, of `masked` alone, stays
+void settle_sinks(const Problem<float>& problem, const KernelRun& run, KernelOutput<float>& output);
 
 }  // namespace qkv

@@ -19,17 +19,22 @@ double operations(const FlatProblem& p) {
          static_cast<double>(p.D + p.Dv);
 }
 
+/// Queries of each head in the part.
+std::ptrdiff_t length(const Part& part) { return static_cast<std::ptrdiff_t>(part.l_end - part.l); }
+
 /// How the rows are cut into blocks: `heads` query heads are one run of rows.
 struct Cut {
   std::ptrdiff_t heads = 1;  ///< query heads whose rows lie behind each other
   std::ptrdiff_t rows_per_block = 1;
 };
 
-Cut cut_of(const FlatProblem& p, const SimdFunctions& simd, std::size_t threads) {
+Cut cut_of(const FlatProblem& p, const Part& part, const SimdFunctions& simd, std::size_t threads) {
   Cut cut;
   // Heads that share k and v fill the lanes together where one alone would leave them empty.
   if (p.L < simd.lane_block) cut.heads = p.H / p.G;
-  const std::ptrdiff_t rows = cut.heads * p.L, runs = p.B * p.H / cut.heads;
+  const std::ptrdiff_t rows = cut.heads * length(part);
+  const auto runs =
+      static_cast<std::ptrdiff_t>((part.b_end - part.b) * (part.h_end - part.h)) / cut.heads;
   // Rows that pass over k and v together, but four blocks for each thread, so that none waits long.
   cut.rows_per_block = simd.row_block;
   const auto wanted = static_cast<std::ptrdiff_t>(threads > 1 ? 4 * threads : 1);
@@ -45,15 +50,16 @@ Cut cut_of(const FlatProblem& p, const SimdFunctions& simd, std::size_t threads)
 
 /// Blocks of rows, those of one kv head behind each other so that k and v stay in the cache; the
 /// last rows of a head first, because they see most under a causal mask.
-std::vector<RowBlock> blocks_of(const FlatProblem& p, const Cut& cut) {
+std::vector<RowBlock> blocks_of(const FlatProblem& p, const Part& part, const Cut& cut) {
   std::vector<RowBlock> blocks;
-  const std::ptrdiff_t rows = cut.heads * p.L, group = p.H / p.G;
+  const std::ptrdiff_t rows = cut.heads * length(part), group = p.H / p.G;
   const std::ptrdiff_t count = (rows + cut.rows_per_block - 1) / cut.rows_per_block;
-  for (std::ptrdiff_t b = 0; b < p.B; ++b) {
-    for (std::ptrdiff_t h = 0; h < p.H; h += cut.heads) {
+  for (auto b = p.first_b; b < static_cast<std::ptrdiff_t>(part.b_end); ++b) {
+    for (auto h = p.first_h; h < static_cast<std::ptrdiff_t>(part.h_end); h += cut.heads) {
       for (std::ptrdiff_t n = count - 1; n >= 0; --n) {
         const std::ptrdiff_t first = n * cut.rows_per_block;
-        blocks.push_back({b, h / group, h, first, std::min(cut.rows_per_block, rows - first)});
+        blocks.push_back(
+            {b, h / group, h, p.first_query + first, std::min(cut.rows_per_block, rows - first)});
       }
     }
   }
@@ -67,8 +73,7 @@ std::vector<std::uint8_t> special_heads(const FlatProblem& p, const SimdFunction
   std::vector<std::uint8_t> special(static_cast<std::size_t>(p.B * p.G));
   parallel(threads, special.size(), [&](std::size_t item, std::size_t) {
     const auto n = static_cast<std::ptrdiff_t>(item);
-    const float* v = p.v + n / p.G * p.v_at.b + n % p.G * p.v_at.h;
-    special[item] = simd.all_finite(v, p.v_at.i, p.S, p.Dv) ? 0 : 1;
+    special[item] = simd.all_finite(p.v, n / p.G, n % p.G, 0, p.S, p.Dv) ? 0 : 1;
   });
   return special;
 }
@@ -83,23 +88,24 @@ double tiled_workspace(const Sizes& sizes, const Settings&, std::size_t, const K
   const FlatProblem flat = flat_sizes(sizes);
   const SimdFunctions& simd = simd_functions(run.isa);
   const std::size_t threads = worthwhile_threads(run.threads, operations(flat));
-  const Cut cut = cut_of(flat, simd, threads);
+  const Cut cut = cut_of(flat, run.part.value_or(whole(sizes)), simd, threads);
   const std::ptrdiff_t per_run = (cut.heads * flat.L + cut.rows_per_block - 1) / cut.rows_per_block;
   const auto blocks = static_cast<std::size_t>(flat.B * flat.H / cut.heads * per_run);
   return static_cast<double>(std::min(threads, blocks) * simd.tiled_room(flat)) +
          static_cast<double>(blocks * sizeof(RowBlock));
 }
 
-KernelOutput<float> tiled(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
+KernelOutput<float> tiled(const Problem<float>& problem, const HeadViews& views,
                           const KernelRun& run) {
-  KernelOutput<float> output = make_output(problem, run.wants_lse);
-  FlatProblem flat = flatten(problem, qkv, output);
+  Flattened flattened(problem, views, run);
+  FlatProblem& flat = flattened.flat;
   const SimdFunctions& simd = simd_functions(run.isa);
   const std::size_t threads = worthwhile_threads(run.threads, operations(flat));
 
   const std::vector<std::uint8_t> special = special_heads(flat, simd, threads);
   if (!special.empty()) flat.special_v = special.data();
-  const std::vector<RowBlock> blocks = blocks_of(flat, cut_of(flat, simd, threads));
+  const std::vector<RowBlock> blocks =
+      blocks_of(flat, flattened.part, cut_of(flat, flattened.part, simd, threads));
   const Rooms rooms(std::min(threads, blocks.size()), simd.tiled_room(flat));
   parallel(
       threads, blocks.size(),
@@ -107,8 +113,8 @@ KernelOutput<float> tiled(const Problem<float>& problem, const QueryKeyValue<flo
         simd.tiled_rows(flat, blocks[item], rooms[thread]);
       },
       run.on_progress);
-  settle_sinks(problem, output);
-  return output;
+  settle_sinks(problem, run, flattened.output);
+  return flattened.output;
 }
 
 }  // namespace qkv

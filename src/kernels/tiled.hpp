@@ -19,7 +19,7 @@ double tiled_workspace(const Sizes& sizes, const Settings& settings, std::size_t
 /// edge    NaN and Inf in any input come out as they do of the reference
 /// source  Milakov & Gimelshein 2018 (arXiv:1805.02867), Algorithm 3; Dao et al. 2022
 ///         (arXiv:2205.14135), Algorithm 1
-KernelOutput<float> tiled(const Problem<float>& problem, const QueryKeyValue<float>& qkv,
+KernelOutput<float> tiled(const Problem<float>& problem, const HeadViews& views,
                           const KernelRun& run);
 
 }  // namespace qkv

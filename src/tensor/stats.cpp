@@ -168,6 +168,37 @@ Stats stats_of(std::span<const double> values) {
   });
 }
 
+struct RunningStats::State {
+  Accumulator accumulator = {};
+  std::array<double, block_size> block = {};
+  std::size_t held = 0;  ///< values of a block that is not full
+
+  template <class T>
+  void add(std::span<const T> values) {
+    for (std::size_t n = 0; n < values.size();) {
+      const std::size_t count = std::min(block_size - held, values.size() - n);
+      std::copy_n(values.data() + n, count, block.data() + held);
+      held += count;
+      n += count;
+      if (held < block_size) return;
+      accumulator.add(block);
+      held = 0;
+    }
+  }
+};
+
+RunningStats::RunningStats() : state_(std::make_unique<State>()) {}
+RunningStats::~RunningStats() = default;
+RunningStats::RunningStats(RunningStats&&) noexcept = default;
+void RunningStats::add(std::span<const float> values) { state_->add(values); }
+void RunningStats::add(std::span<const double> values) { state_->add(values); }
+
+Stats RunningStats::result() const {
+  Accumulator all = state_->accumulator;
+  if (state_->held > 0) all.add({state_->block.data(), state_->held});
+  return all.result();
+}
+
 Stats stats_of(const Array& array) {
   const Elements elements(array);
   return stats_by_block(elements.count(), [&](std::size_t first, std::size_t size, double* out) {

@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,16 @@ struct Linear {
   std::size_t out() const { return order == WeightOrder::in_out ? weight.size(1) : weight.size(0); }
 };
 
+/// Inputs as they lie in their files: of any strides and float type.
+struct Stored {
+  Array x = {}, context = {};    ///< (B,L,E), (B,S,E')
+  Array q = {}, k = {}, v = {};  ///< (B,H,L,D), (B,G,S-P,D), (B,G,S-P,Dv)
+};
+
+/// What becomes of x, context, q, k and v: tensors of the arithmetic's type, or Problem::stored,
+/// with the tensors left empty. Only the kernels can work on what is stored.
+enum class Reading { as_tensors, as_stored };
+
 template <class T>
 struct Problem {
   Sizes sizes = {};
@@ -34,6 +45,8 @@ struct Problem {
   Tensor<T, 3> context = {};                   ///< (B,S,E'), empty unless sizes.has_context
   Linear<T> query = {}, key = {}, value = {};  ///< empty unless sizes.projects
   Linear<T> output = {};                       ///< W_O; empty unless sizes.has_wo
+
+  std::optional<Stored> stored = {};  ///< see Reading
 
   Tensor<T, 4> q = {};  ///< (B,H,L,D), (B,G,S-P,D), (B,G,S-P,Dv); empty where sizes.projects
   Tensor<T, 4> k = {};
@@ -56,6 +69,7 @@ struct Problem {
 ///
 /// throws  Error naming every input that does not fit, with both shapes
 template <class T>
-Problem<T> make_problem(const Inputs& inputs, const Settings& settings);
+Problem<T> make_problem(const Inputs& inputs, const Settings& settings,
+                        Reading reading = Reading::as_tensors);
 
 }  // namespace qkv

@@ -42,6 +42,21 @@ class OutputFile {
 /// is '<V2' like ml_dtypes does; a header too long for version 1.0 takes 2.0.
 std::string npy_header(DType dtype, const Shape& shape);
 
+/// A .npy file whose elements come one after the other, as write_npy() would write them.
+class NpyWriter {
+ public:
+  NpyWriter(const std::string& path, DType dtype, const Shape& shape);
+
+  /// The next `count` elements, in row-major order.
+  void write(const void* elements, std::size_t count);
+  /// throws  Error as OutputFile does
+  void commit() { file_.commit(); }
+
+ private:
+  OutputFile file_;
+  std::size_t element_size_;
+};
+
 /// Writes one .npy file, C order, little endian; "-" is standard output.
 /// throws  Error as OutputFile does
 void write_npy(const std::string& path, const Array& array);

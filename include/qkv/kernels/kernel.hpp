@@ -2,6 +2,9 @@
 // table in kernel_list.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,16 +17,58 @@
 
 namespace qkv {
 
-/// heads (B,H,L,Dv) and, where it was asked for, lse (B,H,L), the natural log-sum-exp of `masked`.
+/// q (B,H,L,D), k (B,G,S,D) and v (B,G,S,Dv), each of any strides and float type: a kernel reads
+/// them where they lie if it can.
+struct HeadViews {
+  Array q = {}, k = {}, v = {};
+
+  HeadViews() = default;
+  template <class T>
+  HeadViews(const QueryKeyValue<T>& made)
+      : q(as_array(made.q)), k(as_array(made.k)), v(as_array(made.v)) {}
+};
+
+/// Which queries: those of batch rows [b, b_end), heads [h, h_end), whole groups of them, and
+/// positions [l, l_end).
+struct Part {
+  std::size_t b = 0, b_end = 0, h = 0, h_end = 0, l = 0, l_end = 0;
+};
+
+/// All queries.
+Part whole(const Sizes& sizes);
+
+/// Memory that is used again, from part to part and from run to run.
+class Buffer {
+ public:
+  /// throws  Error when there is no such memory
+  const std::shared_ptr<std::byte>& at_least(std::size_t bytes) {
+    if (bytes > size_ || memory_ == nullptr) {
+      memory_.reset();
+      memory_ = allocate_bytes(bytes);
+      size_ = bytes;
+    }
+    return memory_;
+  }
+
+ private:
+  std::shared_ptr<std::byte> memory_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// heads and, where it was asked for, lse, the natural log-sum-exp of `masked`, (b,h,l) of the part
+/// that was computed.
 template <class T>
 struct KernelOutput {
-  Tensor<T, 4> heads = {};
+  Tensor<T, 4> heads = {};  ///< (b,h,l,Dv), or (b,l,h,Dv) where heads_inside
   Tensor<T, 3> lse = {};
 };
 
 /// How a kernel is to run.
 struct KernelRun {
   bool wants_lse = false;
+  bool heads_inside = false;      ///< heads come as (B,L,H,Dv), the order of concat
+  std::optional<Part> part = {};  ///< none: all queries
+  Buffer* buffer = nullptr;       ///< where heads are written; null: to memory of their own
   std::size_t threads = 1;  ///< at most; matrix products of the reference have their own setting
   Isa isa = Isa::baseline;  ///< instructions that the fast kernels use
   OnProgress on_progress = {};
@@ -35,11 +80,9 @@ struct Kernel {
   std::string_view limits;   ///< what it supports, for errors
   bool by_isa;               ///< built for each instruction set
   bool (*supports)(const Sizes&, const Settings&);
-  KernelOutput<float> (*run_float)(const Problem<float>&, const QueryKeyValue<float>&,
-                                   const KernelRun&);
+  KernelOutput<float> (*run_float)(const Problem<float>&, const HeadViews&, const KernelRun&);
   /// Null: the kernel computes in float only.
-  KernelOutput<double> (*run_double)(const Problem<double>&, const QueryKeyValue<double>&,
-                                     const KernelRun&);
+  KernelOutput<double> (*run_double)(const Problem<double>&, const HeadViews&, const KernelRun&);
   /// Bytes that it works in besides q, k, v, heads and lse, where an element of its arithmetic has
   /// `element_size` bytes.
   double (*workspace)(const Sizes&, const Settings&, std::size_t element_size, const KernelRun&);
@@ -58,14 +101,23 @@ const Kernel& choose_kernel(const std::string& name, const Sizes& sizes, const S
 /// "tiled/avx512", "reference": what computed, for the report.
 std::string engine_name(const Kernel& kernel, Isa isa);
 
-/// attend() in one pass: no (L,S) tensor is held.
+/// What is left when all of out has been handed on.
 template <class T>
 struct OnePass {
-  Attended<T> attended = {};
-  Tensor<T, 3> lse = {};
+  HeadViews views = {};   ///< of which k and v are the grown cache
+  Tensor<T, 3> lse = {};  ///< (B,H,L); empty unless the run wants it
 };
+
+/// The next elements of out, in row-major order.
 template <class T>
-OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel,
-                              const KernelRun& run);
+using OnOut = std::function<void(std::span<const T>)>;
+
+/// attend() in one pass: no (L,S) tensor is held, and of out only as much as is handed on at once,
+/// a few megabytes.
+///
+/// throws  Error when there is no memory, and whatever on_out does
+template <class T>
+OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel, KernelRun run,
+                              const OnOut<T>& on_out);
 
 }  // namespace qkv

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,21 @@ Stats stats_of(std::span<const double> values);
 /// The same numbers, to the last bit, for the same values in any dtype, order or stride. Converts a
 /// block at a time: a mapped file is never held as a whole.
 Stats stats_of(const Array& array);
+
+/// stats_of() of values that come one span after the other, to the last bit.
+class RunningStats {
+ public:
+  RunningStats();
+  ~RunningStats();
+  RunningStats(RunningStats&&) noexcept;
+  void add(std::span<const float> values);
+  void add(std::span<const double> values);
+  Stats result() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// The bins + 1 edges of equal bins from min to max, or from min - 0.5 to max + 0.5 where all
 /// values are equal. Empty where there is no finite value.

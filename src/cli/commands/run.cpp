@@ -6,7 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/common_options.hpp"
@@ -20,6 +22,7 @@
 #include "qkv/base/text.hpp"
 #include "qkv/io/write.hpp"
 #include "qkv/kernels/kernel.hpp"
+#include "qkv/tensor/stats.hpp"
 
 namespace qkv::cli {
 
@@ -39,16 +42,53 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Where out goes as it comes: to its file, to the report's statistics, or to memory to be printed.
+template <class T>
+class OutSink {
+ public:
+  /// shape   of out with the axes that the input had
+  OutSink(const std::string& path, Shape shape, bool wants_stats, bool held)
+      : shape_(std::move(shape)) {
+    if (!path.empty()) file_.emplace(path, dtype_of<T>(), shape_);
+    if (wants_stats) stats_.emplace();
+    if (held) held_ = Tensor<T, 1>::make({element_count(shape_)});
+  }
+
+  void operator()(std::span<const T> elements) {
+    const auto start = Clock::now();
+    if (file_) file_->write(elements.data(), elements.size());
+    if (stats_) stats_->add(elements);
+    if (!held_.empty()) std::ranges::copy(elements, held_.data() + done_);
+    done_ += elements.size();
+    seconds_ += seconds_since(start);
+  }
+  void commit() {
+    if (file_) file_->commit();
+  }
+
+  Array out() const { return reshaped(as_array(held_), shape_); }
+  Stats stats() const { return stats_->result(); }
+  double seconds() const { return seconds_; }
+
+ private:
+  Shape shape_;
+  std::optional<NpyWriter> file_ = {};
+  std::optional<RunningStats> stats_ = {};
+  Tensor<T, 1> held_ = {};
+  std::size_t done_ = 0;
+  double seconds_ = 0;
+};
+
 template <class T>
 struct Timed {
   OnePass<T> result;
   std::vector<double> seconds;  ///< sorted, one per counted run
 };
 
-/// One run, or --time N of them after one that is not counted.
+/// One run into the sink, and --time N of them that only compute.
 template <class T>
 Timed<T> compute(const Problem<T>& problem, const Kernel& kernel, KernelRun how, std::size_t runs,
-                 const ConsoleOptions& console) {
+                 const ConsoleOptions& console, OutSink<T>& sink) {
   const auto count = static_cast<double>(runs + 1);
   Progress progress(console, "run", operations_rate);
   double before = 0;  // runs that are done
@@ -57,12 +97,14 @@ Timed<T> compute(const Problem<T>& problem, const Kernel& kernel, KernelRun how,
       progress((before + share) / count, (before + share) * operations(problem.sizes));
     };
   }
+  Buffer buffer;
+  how.buffer = &buffer;
   Timed<T> timed;
-  timed.result = attend_in_one_pass(problem, kernel, how);
+  timed.result = attend_in_one_pass<T>(problem, kernel, how, std::ref(sink));
   for (std::size_t run = 0; run < runs; ++run) {
     before += 1;
     const auto start = Clock::now();
-    timed.result = attend_in_one_pass(problem, kernel, how);
+    attend_in_one_pass<T>(problem, kernel, how, [](std::span<const T>) {});
     timed.seconds.push_back(seconds_since(start));
   }
   std::ranges::sort(timed.seconds);
@@ -77,22 +119,16 @@ std::size_t count_stdout(const RunOptions& options) {
   return count;
 }
 
-/// out with the axes that the input had.
-template <class T>
-Array shown_out(const Tensor<T, 4>& out, const std::vector<StageShape>& shapes) {
-  return reshaped(as_array(out), shapes.back().shape);
-}
-
 std::string out_json(const RunOptions& options, const Request& request, const Sizes& sizes,
-                     const Array& out, const std::vector<StageShape>& shapes,
+                     DType dtype, const Stats& stats, const std::vector<StageShape>& shapes,
                      const std::string& engine) {
   StageRow row{.id = "out",
                .is = shapes.back().is,
-               .shape = out.shape,
+               .shape = shapes.back().shape,
                .dims = shapes.back().dims,
-               .dtype = out.dtype};
-  row.stats = stats_of(out);
-  row.bytes = static_cast<double>(element_count(out.shape) * size_of(out.dtype));
+               .dtype = dtype};
+  row.stats = stats;
+  row.bytes = static_cast<double>(element_count(row.shape) * size_of(dtype));
   return run_json({headline(request, sizes), config_entries(request, sizes), {row}, {}},
                   options.output, engine);
 }
@@ -106,34 +142,40 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
   const std::size_t runs =
       options.time.empty() ? 0 : static_cast<std::size_t>(parse_integer(options.time, "--time", 1));
   KernelRun how{.wants_lse = !options.lse.empty(), .threads = request.threads, .isa = isa};
-  require_memory(one_pass_memory(
-                     held_tensors(shapes, sizes), sizes, request.settings, sizeof(T),
-                     [&](const Sizes&) -> const Kernel& { return kernel; }, how),
-                 request, sizes);
+  const Reading reading = kernel.by_isa ? Reading::as_stored : Reading::as_tensors;
+  const bool streamed = !options.output.empty();
+  require_memory(
+      one_pass_memory(
+          run_tensors(shapes, request, sizes, reading, streamed), sizes, request.settings,
+          sizeof(T), [&](const Sizes&) -> const Kernel& { return kernel; }, how),
+      request, sizes);
   how.threads = use_threads(request, sizes);
 
-  const Problem<T> problem = make_problem<T>(request.inputs, request.settings);
+  const Problem<T> problem = make_problem<T>(request.inputs, request.settings, reading);
   for (const std::string& text : problem.notes) note(options.console, text);
   TimeReport times;
   times.read_s = seconds_since(started);
 
-  const Timed<T> timed = compute(problem, kernel, how, runs, options.console);
-  const Attended<T>& attended = timed.result.attended;
-  const Array out = shown_out(attended.out, shapes);
+  const bool stdout_taken = count_stdout(options) > 0;
+  const bool reports = options.console.json && runs == 0 && !stdout_taken;
+  const bool prints = options.output.empty() && runs == 0 && !reports && !stdout_taken;
+  OutSink<T> sink(options.output, shapes.back().shape, reports, prints);
+  const Timed<T> timed = compute(problem, kernel, how, runs, options.console, sink);
 
   const auto write_started = Clock::now();
-  if (!options.output.empty()) write_npy(options.output, out);
+  sink.commit();
   if (!options.lse.empty()) {
     Shape shape = timed.result.lse.shape();  // (B,H,L) without the axes that the input did not have
     if (!sizes.has_heads) shape.erase(shape.begin() + 1);
     if (!sizes.has_batch) shape.erase(shape.begin());
     write_npy(options.lse, reshaped(as_array(timed.result.lse), shape));
   }
-  if (!options.present_k.empty()) write_cache(options.present_k, attended.present_k, sizes);
-  if (!options.present_v.empty()) write_cache(options.present_v, attended.present_v, sizes);
-  times.write_s = seconds_since(write_started);
+  const auto cache = [](const Array& view) { return as_array(as_rank<T, 4>(view)); };
+  const HeadViews& views = timed.result.views;
+  if (!options.present_k.empty()) write_cache(options.present_k, cache(views.k), sizes);
+  if (!options.present_v.empty()) write_cache(options.present_v, cache(views.v), sizes);
+  times.write_s = sink.seconds() + seconds_since(write_started);
 
-  const bool stdout_taken = count_stdout(options) > 0;
   if (runs > 0) {
     times.compute_min_s = timed.seconds.front();
     const std::size_t half = timed.seconds.size() / 2;
@@ -150,10 +192,11 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
     } else {
       print(text);
     }
-  } else if (options.console.json && !stdout_taken) {
-    print(out_json(options, request, sizes, out, shapes, engine_name(kernel, isa)));
-  } else if (options.output.empty() && !stdout_taken) {
-    print(numpy_text(out) + "\n");
+  } else if (reports) {
+    print(out_json(options, request, sizes, dtype_of<T>(), sink.stats(), shapes,
+                   engine_name(kernel, isa)));
+  } else if (prints) {
+    print(numpy_text(sink.out()) + "\n");
   }
   return done;
 }

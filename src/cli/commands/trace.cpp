@@ -92,8 +92,10 @@ int trace(const TraceOptions& options, const Request& request, const Sizes& size
 
   progress->next();
   if (!options.dump.empty()) dump_stages(options.dump, report, request.input_files);
-  if (!options.present_k.empty()) write_cache(options.present_k, attended.present_k, sizes);
-  if (!options.present_v.empty()) write_cache(options.present_v, attended.present_v, sizes);
+  if (!options.present_k.empty())
+    write_cache(options.present_k, as_array(attended.present_k), sizes);
+  if (!options.present_v.empty())
+    write_cache(options.present_v, as_array(attended.present_v), sizes);
 
   progress.reset();  // wiped before the result
   if (options.console.json) {

@@ -97,7 +97,7 @@ inline void add_mask(const float* const* from, std::ptrdiff_t stride, int width,
 template <int Vecs>
 inline void adjust_tile(const FlatProblem& p, LaneBlock& rows, std::ptrdiff_t b, Sight sight,
                         std::int32_t j0, int keys, TileScratch& scratch, Vec (&greatest)[Vecs]) {
-  if (!p.plain()) bend_tile<Vecs>(p, rows, j0, keys, scratch);
+  if (!is_plain(p)) bend_tile<Vecs>(p, rows, j0, keys, scratch);
   constexpr int width = Vecs * lanes;
   if (sight != Sight::some) {
     const std::uint32_t all = sight == Sight::nothing ? ~0U : 0U;

@@ -5,9 +5,9 @@
 #include "kernels/simd/decode_products.hpp"
 #include "kernels/simd/empty_rows.hpp"
 #include "kernels/simd/exponential.hpp"
-#include "kernels/simd/finite.hpp"
 #include "kernels/simd/hidden_keys.hpp"
 #include "kernels/simd/lane_block.hpp"
+#include "kernels/simd/source.hpp"
 
 namespace qkv {
 namespace {
@@ -30,40 +30,62 @@ struct DecodeScratch {
   std::uint32_t hidden[tile_keys / 32 * lane_room];
 };
 
+/// A group of keys as floats, and what brings a later group to the cache while it is worked on, in
+/// `steps` steps; halves bring theirs while they are widened.
+struct KeyGroup {
+  FloatRows rows;
+  Fetcher fetcher;
+};
+
+inline KeyGroup find_group(const Source& source, const RowBlock& block, std::ptrdiff_t first,
+                           int keys, std::ptrdiff_t columns, std::ptrdiff_t steps, float* room) {
+  const std::ptrdiff_t row = source.at.i;
+  const std::ptrdiff_t ahead = offset(source, block.b, block.g, first) + ahead_keys * row;
+  if (source.floats == nullptr) {
+    for (int key = 0; key < keys; ++key) {
+      for (std::ptrdiff_t n = 0; n < columns; n += 32)
+        __builtin_prefetch(source.halves + ahead + key * row + n, 0, 2);
+    }
+    steps = 0;
+  }
+  return {float_rows(source, block.b, block.g, first, keys, columns, room),
+          Fetcher(source.floats + (steps == 0 ? 0 : ahead), row, group_keys, columns, steps)};
+}
+
 /// Scores of a tile, group by group so that a group of k is in the first-level cache for all rows.
-inline void decode_scores(const FlatProblem& p, const float* const* q, int rows, const float* k,
-                          int keys, DecodeScratch& scratch) {
+inline void decode_scores(const FlatProblem& p, const RowBlock& block, const float* const* q,
+                          std::ptrdiff_t j0, int keys, float* room, DecodeScratch& scratch) {
+  const auto rows = static_cast<int>(block.rows);
   for (int first = 0; first < keys; first += group_keys) {
-    const float* group = k + first * p.k_at.i;
-    const std::ptrdiff_t steps = rows * (group_keys / lanes) * (p.D / lanes);
-    Fetcher fetcher(group + ahead_keys * p.k_at.i, p.k_at.i, group_keys, p.D, steps);
     const int here = keys - first < group_keys ? keys - first : group_keys;
+    const std::ptrdiff_t steps = rows * (group_keys / lanes) * (p.D / lanes);
+    auto [k, fetcher] = find_group(p.k, block, j0 + first, here, p.D, steps, room);
     int key = 0;
     for (; key + lanes <= here; key += lanes) {
       for (int n = 0; n < rows; ++n) {
         store(&scratch.weights[n][first + key],
-              score_group(group + key * p.k_at.i, p.k_at.i, q[n], p.D, fetcher));
+              score_group(k.at + key * k.row, k.row, q[n], p.D, fetcher));
       }
     }
     for (; key < here; ++key) {
       for (int n = 0; n < rows; ++n)
-        scratch.weights[n][first + key] = score_one(group + key * p.k_at.i, q[n], p.D);
+        scratch.weights[n][first + key] = score_one(k.at + key * k.row, q[n], p.D);
     }
   }
 }
 
 /// Adds the weighted rows of v of a tile to the sums, group by group.
-inline void decode_values(const FlatProblem& p, int rows, const float* v, int keys,
-                          const DecodeScratch& scratch, const float* shrink, float* const* o) {
+inline void decode_values(const FlatProblem& p, const RowBlock& block, std::ptrdiff_t j0, int keys,
+                          float* room, const DecodeScratch& scratch, const float* shrink,
+                          float* const* o) {
+  const auto rows = static_cast<int>(block.rows);
   for (int first = 0; first < keys; first += group_keys) {
-    const float* group = v + first * p.v_at.i;
     const int here = keys - first < group_keys ? keys - first : group_keys;
     const std::ptrdiff_t passes = p.Dv / (8 * lanes) + p.Dv % (8 * lanes) / lanes;
-    const std::ptrdiff_t steps = rows * here * passes;
-    Fetcher fetcher(group + ahead_keys * p.v_at.i, p.v_at.i, group_keys, p.Dv, steps);
+    auto [v, fetcher] = find_group(p.v, block, j0 + first, here, p.Dv, rows * here * passes, room);
     for (int n = 0; n < rows; ++n) {
-      value_rows(group, p.v_at.i, here, scratch.weights[n] + first, first == 0 ? shrink[n] : 1.0F,
-                 p.Dv, o[n], fetcher);
+      value_rows(v.at, v.row, here, scratch.weights[n] + first, first == 0 ? shrink[n] : 1.0F, p.Dv,
+                 o[n], fetcher);
     }
   }
 }
@@ -78,7 +100,7 @@ inline void adjust_row(const FlatProblem& p, LaneBlock& rows, int n, std::ptrdif
     bit[lane] = static_cast<std::int32_t>(1U << lane);
     steps[lane] = lane;
   }
-  const bool plain = p.plain();
+  const bool plain = is_plain(p);
   const float* added = p.added == nullptr
                            ? nullptr
                            : p.added + b * p.added_at.b + rows.head[n] * p.added_at.h +
@@ -139,9 +161,17 @@ inline float decode_weights(LaneBlock& rows, int n, float factor, int keys, floa
   return shrink;
 }
 
+constexpr std::size_t scratch_size = (sizeof(DecodeScratch) + 63) / 64 * 64;
+/// Where the room for widened rows begins: those of q, and then a group of k or v.
+constexpr std::size_t room_of_floats = scratch_size + (sizeof(LaneBlock) + 63) / 64 * 64;
+
 /// Room that decode_chunk() needs, bytes.
-inline std::size_t decode_room(const FlatProblem&) {
-  return (sizeof(DecodeScratch) + 63) / 64 * 64 + sizeof(LaneBlock);
+inline std::size_t decode_room(const FlatProblem& p) {
+  std::size_t bytes = room_of_floats;
+  if (p.q.halves != nullptr) bytes += max_decode_rows * static_cast<std::size_t>(p.D) * 4;
+  if (p.k.halves != nullptr || p.v.halves != nullptr)
+    bytes += group_keys * static_cast<std::size_t>(p.D > p.Dv ? p.D : p.Dv) * 4;
+  return bytes;
 }
 
 /// Statistics and sums of all rows of a block over keys [from, to), `from` a multiple of tile_keys.
@@ -151,32 +181,33 @@ inline std::size_t decode_room(const FlatProblem&) {
 inline bool decode_chunk(const FlatProblem& p, const RowBlock& block, std::ptrdiff_t from,
                          std::ptrdiff_t to, float* partials, unsigned char* room) {
   auto& scratch = *reinterpret_cast<DecodeScratch*>(room);
-  auto& rows = *reinterpret_cast<LaneBlock*>(room + (sizeof(DecodeScratch) + 63) / 64 * 64);
+  auto& rows = *reinterpret_cast<LaneBlock*>(room + scratch_size);
+  auto* q_room = reinterpret_cast<float*>(room + room_of_floats);
+  float* group_room = q_room + (p.q.halves != nullptr ? max_decode_rows * p.D : 0);
   const auto count = static_cast<int>(block.rows);
   set_rows(p, block, block.first_row, count, rows);
   const float* q[max_decode_rows];
   float* o[max_decode_rows];
   for (int n = 0; n < count; ++n) {
-    q[n] = p.q + block.b * p.q_at.b + rows.head[n] * p.q_at.h + rows.query[n] * p.q_at.i;
+    q[n] = float_rows(p.q, block.b, rows.head[n], rows.query[n], 1, p.D,
+                      p.q.halves != nullptr ? q_room + n * p.D : nullptr)
+               .at;
     o[n] = partials + n * partial_size(p) + partial_sums;
     __builtin_memset(o[n], 0, static_cast<std::size_t>(p.Dv) * sizeof(float));
   }
-  const float* k = p.k + block.b * p.k_at.b + block.g * p.k_at.h;
-  const float* v = p.v + block.b * p.v_at.b + block.g * p.v_at.h;
-  const bool plain = p.plain();
+  const bool plain = is_plain(p);
   const float factor = plain ? p.scale * log2_e : log2_e;
 
   for (std::ptrdiff_t j0 = from; j0 < to; j0 += tile_keys) {
     const auto keys = static_cast<int>(to - j0 < tile_keys ? to - j0 : tile_keys);
     const auto first = static_cast<std::int32_t>(j0);
-    const float* tile_v = v + j0 * p.v_at.i;
     const Sight sight =
         p.hides ? find_hidden(p, rows, block.b, first, keys, scratch.hidden) : Sight::all;
     if (sight == Sight::nothing && p.fill == -infinity) {
-      if (!all_finite(tile_v, p.v_at.i, keys, p.Dv)) return false;
+      if (!all_finite(p.v, block.b, block.g, j0, j0 + keys, p.Dv)) return false;
       continue;
     }
-    decode_scores(p, q, count, k + j0 * p.k_at.i, keys, scratch);
+    decode_scores(p, block, q, j0, keys, group_room, scratch);
     float shrink[max_decode_rows];
     for (int n = 0; n < count; ++n) {
       if (!plain || sight != Sight::all) {
@@ -184,7 +215,7 @@ inline bool decode_chunk(const FlatProblem& p, const RowBlock& block, std::ptrdi
       }
       shrink[n] = decode_weights(rows, n, factor, keys, scratch.weights[n]);
     }
-    decode_values(p, count, tile_v, keys, scratch, shrink, o);
+    decode_values(p, block, j0, keys, group_room, scratch, shrink, o);
   }
   for (int n = 0; n < count; ++n) {
     float* partial = partials + n * partial_size(p);
@@ -212,8 +243,7 @@ inline bool decode_merge(const FlatProblem& p, const RowBlock& block, const floa
       if (partial(chunk)[2] != 0) rows.seen[n] = -1;
     }
     const float base = top == -infinity ? 0.0F : top;
-    float* to = p.heads + block.b * p.heads_at.b + rows.head[n] * p.heads_at.h +
-                rows.query[n] * p.heads_at.i;
+    float* to = heads_row(p, block, rows, n);
     __builtin_memset(to, 0, static_cast<std::size_t>(p.Dv) * sizeof(float));
     rows.top[n] = top;
     double weights = 0;
@@ -227,7 +257,8 @@ inline bool decode_merge(const FlatProblem& p, const RowBlock& block, const floa
     rows.sum[n] = sum;
     const float part = sum == 0 ? 1.0F : 1 / sum;
     for (std::ptrdiff_t e = 0; e < p.Dv; ++e) to[e] *= part;
-    if (!all_finite(to, 0, 1, p.Dv)) return false;
+    const Source sums{.floats = to};
+    if (!all_finite(sums, 0, 0, 0, 1, p.Dv)) return false;
     const bool empty = is_empty(p, rows, n);
     if (empty) write_empty_row(p, block, false, to);
     write_lse(p, block, rows, n, empty);

@@ -11,17 +11,25 @@ struct Strides {
   std::ptrdiff_t b = 0, h = 0, i = 0, j = 0;
 };
 
-/// Attention from q, k and v to heads. Any row stride does; the channels of a row are adjacent.
+/// Rows of floats where they lie, or of halves, which are widened when they are needed. Any row
+/// stride does; the channels of a row are adjacent.
+struct Source {
+  const float* floats = nullptr;
+  const std::uint16_t* halves = nullptr;  ///< where there are no floats
+  bool bfloat = false;                    ///< the halves are bfloat16, not float16
+  Strides at = {};
+};
+
+/// Attention from q, k and v to heads.
 struct FlatProblem {
   std::ptrdiff_t B = 0, H = 0, G = 0, L = 0, S = 0, D = 0, Dv = 0;
 
-  const float* q = nullptr;  ///< (B,H,L,D)
-  const float* k = nullptr;  ///< (B,G,S,D)
-  const float* v = nullptr;  ///< (B,G,S,Dv)
-  Strides q_at = {}, k_at = {}, v_at = {};
-  float* heads = nullptr;  ///< (B,H,L,Dv), written
-  Strides heads_at = {};
-  float* lse = nullptr;  ///< (B,H,L) without gaps, written; null: not wanted
+  Source q = {}, k = {}, v = {};  ///< (B,H,L,D), (B,G,S,D), (B,G,S,Dv)
+  float* heads = nullptr;         ///< (B,H,L,Dv), written
+  float* lse = nullptr;           ///< (B,H,L), written; null: not wanted
+  Strides heads_at = {}, lse_at = {};
+  /// heads and lse hold a part of all queries, which begins here.
+  std::ptrdiff_t first_b = 0, first_h = 0, first_query = 0;
 
   float scale = 1;
   float softcap = 0;              ///< 0: none
@@ -44,15 +52,6 @@ struct FlatProblem {
   /// (B,G), 1 where v holds a NaN or an infinity, which reach every query however small its weight;
   /// null: not known, because every tile is read anyway.
   const std::uint8_t* special_v = nullptr;
-
-  /// A logit is the score times a positive number and nothing else; where it is hidden it is -Inf,
-  /// and a row's sum tells whether everything was.
-  bool plain() const {
-    return scale > 0 && scale < __builtin_inff() && softcap == 0 && added == nullptr &&
-           slopes == nullptr && (!hides || sum_tells_empty());
-  }
-  /// A row that sees no key has weights that sum to 0.
-  bool sum_tells_empty() const { return fill == -__builtin_inff(); }
 };
 
 /// Rows of one kv head: row r is query r % L of head first_head + r / L.

@@ -24,9 +24,9 @@ struct SimdFunctions {
   /// heads and lse from (chunks, rows, partial_size) numbers. False where a sum is not finite.
   bool (*decode_merge)(const FlatProblem&, const RowBlock&, const float* partials,
                        std::ptrdiff_t chunks, unsigned char* room) = nullptr;
-  /// True where `rows` rows of `columns` numbers hold neither NaN nor infinity.
-  bool (*all_finite)(const float* from, std::ptrdiff_t row, std::ptrdiff_t rows,
-                     std::ptrdiff_t columns) = nullptr;
+  /// True where rows [from, to) of one head, of `columns` numbers, hold neither NaN nor infinity.
+  bool (*all_finite)(const Source&, std::ptrdiff_t b, std::ptrdiff_t h, std::ptrdiff_t from,
+                     std::ptrdiff_t to, std::ptrdiff_t columns) = nullptr;
 };
 
 extern const SimdFunctions baseline_functions;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/simd/decode_rows.hpp"
-#include "kernels/simd/finite.hpp"
 #include "kernels/simd/functions.hpp"
+#include "kernels/simd/source.hpp"
 #include "kernels/simd/tiled_rows.hpp"
 
 namespace qkv {

@@ -7,6 +7,16 @@
 namespace qkv {
 namespace {
 
+/// A row that sees no key has weights that sum to 0.
+inline bool sum_tells_empty(const FlatProblem& p) { return p.fill == -infinity; }
+
+/// A logit is the score times a positive number and nothing else; where it is hidden it is -Inf,
+/// and a row's sum tells whether everything was.
+inline bool is_plain(const FlatProblem& p) {
+  return p.scale > 0 && p.scale < infinity && p.softcap == 0 && p.added == nullptr &&
+         p.slopes == nullptr && (!p.hides || sum_tells_empty(p));
+}
+
 constexpr int max_width = max_vecs * lanes;
 
 /// Rows that the kernel for few queries takes together.

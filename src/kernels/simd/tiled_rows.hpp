@@ -7,6 +7,7 @@
 #include "kernels/simd/hidden_keys.hpp"
 #include "kernels/simd/lane_block.hpp"
 #include "kernels/simd/products.hpp"
+#include "kernels/simd/source.hpp"
 #include "kernels/simd/transpose.hpp"
 
 namespace qkv {
@@ -24,7 +25,20 @@ enum class Pass {
 struct TiledWorkspace {
   TileScratch scratch;
   LaneBlock blocks[max_lane_blocks];
+  float* k_room;            ///< (tile_keys, D), where k is of halves
+  float* v_room;            ///< (tile_keys, Dv), where v is
+  std::int32_t widened_at;  ///< key at which the tile in them begins, -1: none
+  FloatRows k, v;           ///< of the tile
 };
+
+/// Finds a tile of k and v; halves are widened once for all lane blocks.
+inline void find_tile(const FlatProblem& p, const RowBlock& block, std::int32_t j0, int keys,
+                      TiledWorkspace& work) {
+  if (work.widened_at == j0) return;
+  work.widened_at = j0;
+  work.k = float_rows(p.k, block.b, block.g, j0, keys, p.D, work.k_room);
+  work.v = float_rows(p.v, block.b, block.g, j0, keys, p.Dv, work.v_room);
+}
 
 inline std::size_t rounded_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -101,7 +115,8 @@ inline void settled_weights(const LaneBlock& rows, float factor, int keys, float
 /// One tile of keys for one lane block.
 template <int Vecs>
 inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, std::int32_t j0,
-                      int keys, LaneBlock& rows, TileScratch& scratch) {
+                      int keys, LaneBlock& rows, TiledWorkspace& work) {
+  TileScratch& scratch = work.scratch;
   Sight sight = p.hides ? find_hidden(p, rows, block.b, j0, keys, scratch.hidden) : Sight::all;
   const bool added_hides = p.added != nullptr && !added_shows_any(p, rows, block.b, j0, keys);
   if (pass == Pass::running) {
@@ -109,11 +124,10 @@ inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, st
     if (sight == Sight::nothing && (p.fill == -infinity || fill_is_nothing(p, rows))) return;
   }
 
-  const float* k = p.k + block.b * p.k_at.b + block.g * p.k_at.h + j0 * p.k_at.i;
-  const float* v = p.v + block.b * p.v_at.b + block.g * p.v_at.h + j0 * p.v_at.i;
+  find_tile(p, block, j0, keys, work);
   Vec greatest[Vecs], shrink[Vecs];
-  score_tile<Vecs>(k, p.k_at.i, keys, rows.q, p.D, scratch.weights, greatest);
-  const bool plain = p.plain();
+  score_tile<Vecs>(work.k.at, work.k.row, keys, rows.q, p.D, scratch.weights, greatest);
+  const bool plain = is_plain(p);
   if (!plain || sight != Sight::all)
     adjust_tile<Vecs>(p, rows, block.b, sight, j0, keys, scratch, greatest);
   const float factor = plain ? p.scale * log2_e : log2_e;
@@ -124,21 +138,21 @@ inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, st
 #pragma GCC unroll 4
     for (int n = 0; n < Vecs; ++n) shrink[n] = splat(1.0F);
   }
-  value_tile<Vecs>(v, p.v_at.i, keys, scratch.weights, shrink, p.Dv, rows.o);
+  value_tile<Vecs>(work.v.at, work.v.row, keys, scratch.weights, shrink, p.Dv, rows.o);
 }
 
 /// A tile for a lane block of any width.
 inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, std::int32_t j0,
-                      int keys, LaneBlock& rows, TileScratch& scratch) {
+                      int keys, LaneBlock& rows, TiledWorkspace& work) {
   switch (rows.vecs) {
     case 1:
-      return pass_tile<1>(p, block, pass, j0, keys, rows, scratch);
+      return pass_tile<1>(p, block, pass, j0, keys, rows, work);
     case 2:
-      return pass_tile<2>(p, block, pass, j0, keys, rows, scratch);
+      return pass_tile<2>(p, block, pass, j0, keys, rows, work);
     case 3:
-      return pass_tile<3>(p, block, pass, j0, keys, rows, scratch);
+      return pass_tile<3>(p, block, pass, j0, keys, rows, work);
     default:
-      return pass_tile<max_vecs>(p, block, pass, j0, keys, rows, scratch);
+      return pass_tile<max_vecs>(p, block, pass, j0, keys, rows, work);
   }
 }
 
@@ -162,7 +176,7 @@ inline void pass_keys(const FlatProblem& p, const RowBlock& block, Pass pass, in
       const bool more = m + 1 < blocks;
       if (p.hidden != nullptr || p.added != nullptr)
         fetch_masks(p, work.blocks[more ? m + 1 : 0], block.b, more ? j0 : j0 + tile_keys);
-      pass_tile(p, block, pass, j0, keys, work.blocks[m], work.scratch);
+      pass_tile(p, block, pass, j0, keys, work.blocks[m], work);
     }
   }
 }
@@ -188,10 +202,7 @@ inline bool divide(const FlatProblem& p, LaneBlock& rows) {
 inline void write_rows(const FlatProblem& p, const RowBlock& block, bool special,
                        const LaneBlock& rows) {
   float* to[max_width];
-  for (int n = 0; n < rows.count; ++n) {
-    to[n] = p.heads + block.b * p.heads_at.b + rows.head[n] * p.heads_at.h +
-            rows.query[n] * p.heads_at.i;
-  }
+  for (int n = 0; n < rows.count; ++n) to[n] = heads_row(p, block, rows, n);
   lanes_to_rows(rows.o, rows.width(), p.Dv, rows.count, to);
   for (int n = 0; n < rows.count; ++n) {
     const bool empty = is_empty(p, rows, n);
@@ -202,9 +213,11 @@ inline void write_rows(const FlatProblem& p, const RowBlock& block, bool special
 
 /// Room that tiled_rows() needs, bytes.
 inline std::size_t tiled_room(const FlatProblem& p) {
+  static_assert(max_width <= tile_keys, "a block of queries is widened in the room of a tile");
   const auto channels = static_cast<std::size_t>(p.D + p.Dv);
+  const bool halves = p.q.halves != nullptr || p.k.halves != nullptr || p.v.halves != nullptr;
   return rounded_up(sizeof(TiledWorkspace)) +
-         max_lane_blocks * channels * max_width * sizeof(float);
+         (max_lane_blocks * max_width + (halves ? tile_keys : 0)) * channels * sizeof(float);
 }
 
 /// heads and lse of at most max_lane_blocks*max_width rows. `room` is aligned to 64 bytes.
@@ -212,6 +225,13 @@ inline void tiled_rows(const FlatProblem& p, const RowBlock& block, unsigned cha
   auto& work = *reinterpret_cast<TiledWorkspace*>(room);
   auto* free = reinterpret_cast<float*>(room + rounded_up(sizeof(TiledWorkspace)));
   int blocks = 0;
+  work.widened_at = -1;
+  const bool halves = p.q.halves != nullptr || p.k.halves != nullptr || p.v.halves != nullptr;
+  if (halves) {
+    work.k_room = free;
+    work.v_room = free + tile_keys * p.D;
+    free += tile_keys * (p.D + p.Dv);
+  }
   for (std::ptrdiff_t done = 0; done < block.rows; done += max_width, ++blocks) {
     LaneBlock& rows = work.blocks[blocks];
     const std::ptrdiff_t left = block.rows - done;
@@ -222,7 +242,9 @@ inline void tiled_rows(const FlatProblem& p, const RowBlock& block, unsigned cha
     free = rows.o + p.Dv * rows.width();
     const float* from[max_width];
     for (int n = 0; n < rows.width(); ++n) {
-      from[n] = p.q + block.b * p.q_at.b + rows.head[n] * p.q_at.h + rows.query[n] * p.q_at.i;
+      from[n] = float_rows(p.q, block.b, rows.head[n], rows.query[n], 1, p.D,
+                           halves ? work.k_room + n * p.D : nullptr)
+                    .at;
     }
     rows_to_lanes(from, rows.width(), p.D, rows.q);
     __builtin_memset(rows.o, 0, static_cast<std::size_t>(p.Dv * rows.width()) * sizeof(float));

@@ -1,5 +1,6 @@
 // Writing .npy: the bytes that NumPy writes.
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "files.hpp"
 #include "qkv/io/write.hpp"
@@ -17,6 +18,19 @@ TEST_CASE("write: every type, order and shape gives the bytes that NumPy saved")
   const std::string path = folder / "out.npy";
   write_npy(path, read(data_file(name)));
   CHECK(contents(path) == contents(data_file(name)));
+}
+
+TEST_CASE("write: elements that come in pieces make the file that NumPy saved") {
+  const Folder folder;
+  const std::string path = folder / "out.npy";
+  const Array whole = read(data_file("float32.npy"));
+  NpyWriter file(path, whole.dtype, whole.shape);
+  const std::size_t count = element_count(whole.shape);
+  file.write(whole.data, 1);
+  file.write(whole.data + 4, count - 1);
+  CHECK(!std::filesystem::exists(path));
+  file.commit();
+  CHECK(contents(path) == contents(data_file("float32.npy")));
 }
 
 TEST_CASE("write: Fortran order and swapped bytes come out in C order, little endian") {

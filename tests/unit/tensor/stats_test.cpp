@@ -157,6 +157,28 @@ TEST_CASE("stats: block sizes minus one, exact and plus one miss no element") {
   }
 }
 
+TEST_CASE("stats: values that come in pieces have the stats of all at once, to the last bit") {
+  std::vector<float> values(10007);
+  for (std::size_t n = 0; n < values.size(); ++n)
+    values[n] = std::sin(static_cast<float>(n)) * (n % 13 == 0 ? 1e6F : 1);
+  values[5000] = HUGE_VALF;
+  RunningStats running;
+  const std::span<const float> all(values);
+  std::size_t first = 0;
+  for (const std::size_t count : {1UL, 4095UL, 4097UL, 0UL, 1814UL}) {
+    running.add(all.subspan(first, count));
+    first += count;
+  }
+  REQUIRE(first == values.size());
+  const Stats got = running.result(), expected = stats_of(all);
+  CHECK(got.count == expected.count);
+  CHECK(got.mean == expected.mean);
+  CHECK(got.std == expected.std);
+  CHECK(got.min == expected.min);
+  CHECK(got.max == expected.max);
+  CHECK(got.pos_inf == 1);
+}
+
 TEST_CASE("histogram: counts and edges are those of numpy.histogram over the finite values") {
   std::ifstream file(QKV_TEST_DATA "/report/stats.txt");
   std::string line, hex;
