@@ -1,6 +1,7 @@
 // Rows of attn: which keys each query sees, and the worst of what was measured over them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -83,6 +84,20 @@ class Worst {
       b_ = b, h_ = h, i_ = i, j_ = j;
     }
     return worse;
+  }
+  /// For a row of measurements of which none is off or the worst, as nearly all rows are: counts
+  /// them and returns true. Else counts none, and see() has to look at each.
+  ///
+  /// in   excess(j, bound)  true where measurement j may exceed the bound, or is NaN
+  template <class Excess>
+  bool pass_row(std::size_t count, double limit, Excess excess) {
+    if (judged_ == 0 || std::isnan(measure_)) return false;
+    const double bound = std::min(measure_, limit);
+    unsigned any = 0;
+    for (std::size_t j = 0; j < count; ++j) any |= excess(j, bound) ? 1U : 0U;
+    if (any != 0) return false;
+    judged_ += count;
+    return true;
   }
   std::size_t judged() const { return judged_; }
   std::size_t off() const { return off_; }

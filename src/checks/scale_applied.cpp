@@ -26,6 +26,22 @@ std::string factor_hint(double factor, double scale, double tolerance) {
   return "the factor that fits best is " + short_number(factor);
 }
 
+/// The factor f for which scores*f is nearest to scaled: sum(x*y) / sum(x*x).
+template <class T>
+double fitting_factor(const Evidence<T>& evidence) {
+  double dot = 0, square = 0;
+  for_each_row(evidence.scores, [&](std::size_t b, std::size_t h, std::size_t i, auto row) {
+    const auto scaled = evidence.scaled.row(b, h, i);
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const auto x = static_cast<double>(row[j]), y = static_cast<double>(scaled[j]);
+      if (!std::isfinite(x)) continue;
+      if (std::isfinite(y)) dot += x * y;
+      square += x * x;
+    }
+  });
+  return dot / square;
+}
+
 /// Greatest finite |value|.
 template <class T>
 double greatest_size(std::span<const T> values) {
@@ -50,14 +66,17 @@ CheckResult scale_applied(const Evidence<T>& evidence) {
   if (greatest == 0) return skipped("scaled", "all scores are 0: any scale gives the same");
 
   Worst worst;
-  double dot = 0, square = 0, worst_expected = 0;
+  double worst_expected = 0;
   for_each_row(evidence.scores, [&](std::size_t b, std::size_t h, std::size_t i, auto row) {
     const auto scaled = evidence.scaled.row(b, h, i);
+    const auto excess = [&](std::size_t j, double bound) {
+      const auto x = static_cast<double>(row[j]), y = static_cast<double>(scaled[j]);
+      return !(std::abs(y - x * *scale) <= bound);
+    };
+    if (worst.pass_row(row.size(), HUGE_VAL, excess)) return;
     for (std::size_t j = 0; j < row.size(); ++j) {
       const auto x = static_cast<double>(row[j]), y = static_cast<double>(scaled[j]);
       if (!std::isfinite(x)) continue;  // stage.finite speaks of it
-      if (std::isfinite(y)) dot += x * y;
-      square += x * x;
       const double expected = x * *scale;
       if (worst.see(std::abs(y - expected), 0, b, h, i, j)) worst_expected = expected;
     }
@@ -80,7 +99,7 @@ CheckResult scale_applied(const Evidence<T>& evidence) {
   result.message = "scaled is " + short_number(found) + ", scores*" + short_number(*scale) +
                    " gives " + short_number(worst_expected) + " (off by " +
                    short_number(worst.measure()) + ", limit " + short_number(tolerance) + ")";
-  result.hint = factor_hint(dot / square, *scale, 4 * rounding.eps);
+  result.hint = factor_hint(fitting_factor(evidence), *scale, 4 * rounding.eps);
   return result;
 }
 

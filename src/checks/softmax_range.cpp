@@ -37,6 +37,11 @@ CheckResult softmax_range(const Evidence<T>& evidence) {
     const std::size_t seen = sight.look(b, h, i, row.size());
     choice = choice || seen > 1;
     if (seen == 0 && evidence.settings.empty_rows == EmptyRows::nan) return;
+    const auto excess = [&](std::size_t j, double bound) {
+      const auto weight = static_cast<double>(row[j]);
+      return !(weight >= 0 && weight - most <= bound);
+    };
+    if (worst.pass_row(row.size(), 0, excess)) return;
     for (std::size_t j = 0; j < row.size(); ++j) {
       const auto weight = static_cast<double>(row[j]);
       worst.see(weight < 0 ? -weight : weight - most, 0, b, h, i, j);

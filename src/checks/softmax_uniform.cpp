@@ -57,6 +57,14 @@ CheckResult softmax_uniform(const Evidence<T>& evidence) {
   for_each_row(evidence.attn, [&](std::size_t b, std::size_t h, std::size_t i, auto row) {
     const std::size_t seen = sight.look(b, h, i, S);
     if (seen < 2) return;
+    if (!sight.ruled()) {
+      const auto excess = [&](std::size_t j, double bound) {
+        const auto weight = static_cast<double>(row[j]);
+        return !(std::abs(weight * static_cast<double>(seen) - 1) <= bound);
+      };
+      // Whether any is off shows in the worst of them: the limit does not matter here.
+      if (worst.pass_row(S, HUGE_VAL, excess)) return;
+    }
     for (std::size_t j = 0; j < S; ++j) {
       if (sight.hidden(j)) continue;
       const double weight = static_cast<double>(row[j]);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tensor/elements.hpp"
+#include "tensor/wide.hpp"
 
 namespace qkv {
 
@@ -20,13 +21,13 @@ constexpr std::size_t block_size = 4096;
 constexpr std::size_t lanes = 8;
 using Lanes = std::array<double, lanes>;
 
-double total(const Lanes& lane) {
+QKV_INLINE double total(const Lanes& lane) {
   return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 }
 
 /// sum over n of term(values[n])
 template <class Term>
-double sum_of(std::span<const double> values, Term term) {
+QKV_INLINE double sum_of(std::span<const double> values, Term term) {
   Lanes lane{};
   std::size_t n = 0;
   for (; n + lanes <= values.size(); n += lanes) {
@@ -37,12 +38,13 @@ double sum_of(std::span<const double> values, Term term) {
 }
 
 /// A product with 0 is 0 but for NaN and infinities.
-bool all_finite(std::span<const double> values) {
+QKV_WIDE bool all_finite(const double* from, std::size_t count) {
+  const std::span<const double> values(from, count);
   return sum_of(values, [](double x) { return x * 0.0; }) == 0;
 }
 
 /// Least and greatest of finite values, at least one.
-std::pair<double, double> range_of(std::span<const double> values) {
+QKV_INLINE std::pair<double, double> range_of(std::span<const double> values) {
   Lanes low, high;
   low.fill(values[0]);
   high.fill(values[0]);
@@ -60,11 +62,44 @@ std::pair<double, double> range_of(std::span<const double> values) {
   return {*std::min_element(low.begin(), low.end()), *std::max_element(high.begin(), high.end())};
 }
 
+/// Of a block of finite values: their range, and sums of what `unit` makes of them.
+struct Moments {
+  double low, high;
+  double rough;    ///< mean, rounded
+  double off;      ///< sum of (x - rough)
+  double squares;  ///< sum of (x - rough)^2
+};
+
+QKV_WIDE Moments moments_of(const double* from, std::size_t count, double unit) {
+  const std::span<const double> values(from, count);
+  Moments found{};
+  const auto [low, high] = range_of(values);
+  found.low = low;
+  found.high = high;
+  const double mean =
+      sum_of(values, [unit](double x) { return x * unit; }) / static_cast<double>(count);
+  const double rough = std::clamp(mean, low * unit, high * unit);
+  found.rough = rough;
+  found.off = sum_of(values, [=](double x) { return x * unit - rough; });
+  found.squares = sum_of(values, [=](double x) {
+    const double deviation = x * unit - rough;
+    return deviation * deviation;
+  });
+  return found;
+}
+
+/// Beyond it sums of squares might overflow.
+constexpr double huge = 0x1p450;
+
+QKV_WIDE void widen(const float* from, std::size_t count, double* to) {
+  for (std::size_t n = 0; n < count; ++n) to[n] = static_cast<double>(from[n]);
+}
+
 class Accumulator {
  public:
   void add(std::span<const double> values) {
     stats_.count += values.size();
-    if (all_finite(values)) return add_finite(values);
+    if (all_finite(values.data(), values.size())) return add_finite(values);
     std::array<double, block_size> finite;
     std::size_t count = 0;
     for (const double value : values) {
@@ -95,30 +130,23 @@ class Accumulator {
  private:
   void add_finite(std::span<const double> values) {
     if (values.empty()) return;
-    const auto [low, high] = range_of(values);
-    stats_.min = stats_.finite == 0 ? low : std::min(stats_.min, low);
-    stats_.max = stats_.finite == 0 ? high : std::max(stats_.max, high);
-    count_in_small_units_if_huge();
-
-    const double unit = unit_;
+    Moments found = moments_of(values.data(), values.size(), unit_);
+    stats_.min = stats_.finite == 0 ? found.low : std::min(stats_.min, found.low);
+    stats_.max = stats_.finite == 0 ? found.high : std::max(stats_.max, found.high);
+    if (unit_ == 1 && (stats_.max > huge || stats_.min < -huge)) {
+      count_in_small_units();
+      found = moments_of(values.data(), values.size(), unit_);
+    }
     const auto n = static_cast<double>(values.size());
-    const double rough = std::clamp(sum_of(values, [unit](double x) { return x * unit; }) / n,
-                                    low * unit, high * unit);
-    const double off = sum_of(values, [=](double x) { return x * unit - rough; });
-    const double squares = sum_of(values, [=](double x) {
-      const double deviation = x * unit - rough;
-      return deviation * deviation;
-    });
-    if (stats_.finite == 0) near_mean_ = rough;
-    join(n, (rough - near_mean_) + off / n, std::max(squares - off * off / n, 0.0));
+    const double off = found.off;
+    if (stats_.finite == 0) near_mean_ = found.rough;
+    join(n, (found.rough - near_mean_) + off / n, std::max(found.squares - off * off / n, 0.0));
     stats_.finite += values.size();
   }
 
   /// Values near 1e308 (a mask's lowest finite number) would overflow every sum. From the first
   /// such block on, sums are kept in units of 2^600, in which smaller values no longer count.
-  void count_in_small_units_if_huge() {
-    constexpr double huge = 0x1p450;
-    if (unit_ != 1 || (stats_.max <= huge && stats_.min >= -huge)) return;
+  void count_in_small_units() {
     unit_ = 0x1p-600;
     near_mean_ *= unit_;
     mean_ *= unit_;
@@ -158,7 +186,7 @@ Stats stats_by_block(std::size_t count, Fill fill) {
 
 Stats stats_of(std::span<const float> values) {
   return stats_by_block(values.size(), [&](std::size_t first, std::size_t size, double* out) {
-    std::copy_n(values.data() + first, size, out);
+    widen(values.data() + first, size, out);
   });
 }
 
