@@ -8,9 +8,12 @@ namespace {
 
 /// Keys, or channels of v, whose sums stay in registers together.
 #if defined(__AVX512F__)
-constexpr int block_rows = 6;
+constexpr int block_rows = 6, block_channels = 4;
+#elif defined(__SSE2__) && !defined(__AVX__)
+// Sixteen registers, and a product needs one more than a multiply-add: four rows would spill.
+constexpr int block_rows = 3, block_channels = 3;
 #else
-constexpr int block_rows = 4;
+constexpr int block_rows = 4, block_channels = 4;
 #endif
 
 /// s[key][lane] = sum_d k[key][d] * q[d][lane] for `Keys` keys; `greatest` grows with them.
@@ -111,10 +114,9 @@ inline void value_block(const float* v, std::ptrdiff_t v_row, int keys, const fl
 template <int Vecs>
 inline void value_tile(const float* v, std::ptrdiff_t v_row, int keys, const float* p,
                        const Vec (&shrink)[Vecs], std::ptrdiff_t Dv, float* o) {
-  constexpr int channels = 4;
   std::ptrdiff_t e = 0;
-  for (; e + channels <= Dv; e += channels)
-    value_block<channels, Vecs>(v + e, v_row, keys, p, shrink, o + e * Vecs * lanes);
+  for (; e + block_channels <= Dv; e += block_channels)
+    value_block<block_channels, Vecs>(v + e, v_row, keys, p, shrink, o + e * Vecs * lanes);
   for (; e < Dv; ++e) value_block<1, Vecs>(v + e, v_row, keys, p, shrink, o + e * Vecs * lanes);
 }
 
