@@ -83,11 +83,12 @@ void run(benchmark::State& state, const Workload& work, Isa isa, std::size_t thr
                                     normal({work.B, work.G, work.S, work.D}, "v", 1)};
   const auto kernel = std::ranges::find(kernel_list(), work.kernel, &Kernel::name);
   double best = HUGE_VAL, limit = 0;
+  Buffer buffer;
   for ([[maybe_unused]] const auto iteration : state) {
     limit = std::max(limit, work.limit == Limit::read ? read_speed(qkv.k.elements(), threads)
                                                       : multiply_add_peak(isa, threads));
     const auto start = std::chrono::steady_clock::now();
-    const auto output = kernel->run_float(problem, qkv, {.threads = threads, .isa = isa});
+    const auto output = kernel->run_float(problem, qkv, {.threads = threads, .isa = isa, .buffer = &buffer});
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     benchmark::DoNotOptimize(output.heads.data());
     best = std::min(best, seconds.count());
