@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # make_heads.py: writes heads/CASE/, a bundle whose folders heads/0 ... H-1 hold each head's own projections, and
-# heads/CASE.npz, what a list of single heads makes of it in PyTorch, float64: attn, concat, out and gradients of out.sum().
+# heads/CASE.npz, what a list of single heads makes of it in PyTorch, float64: attn, out, gradients of out.sum(), and per
+# head the means over batch and queries of: entropy in nats, its share of ln(keys seen), greatest weight, weight on the
+# query's own key, on the one before and on the first (NaN: keys come from another sequence).
 #
 # The heads are computed one by one, put side by side, and sent through one linear layer; nothing here knows of multi-head
 # attention. The gradients of the heads' weights are put side by side as the heads are.
@@ -35,6 +37,19 @@ class Head(nn.Module):
             scores = scores.masked_fill(hidden, -torch.inf)
         attn = torch.softmax(scores, dim=-1)
         return attn, attn @ v
+
+
+def statistics(attn, causal, cross):
+    """attn of one head, (B,L,S) -> six means."""
+    attn = attn.detach().numpy()
+    weights = np.where(attn > 0, attn, 1)
+    entropy = -(weights * np.log(weights)).sum(-1)
+    seen = np.array([i + 1 if causal else attn.shape[2] for i in range(attn.shape[1])])
+    several = seen > 1
+    rows = np.arange(attn.shape[1])
+    return [entropy.mean(), (entropy[:, several] / np.log(seen[several])).mean(), attn.max(-1).mean(),
+            np.nan if cross else attn[:, rows, rows].mean(), np.nan if cross else attn[:, rows[1:], rows[:-1]].mean(),
+            attn[:, :, 0].mean()]
 
 
 # name: heads, D, Dv, how the weights are stored, then what differs
@@ -73,6 +88,7 @@ def main():
         if merge is not None:
             arrays.update({"wo": merge.weight, "bo": merge.bias} if linear else {"wo": merge})
         wanted = {"attn": torch.stack(attn, 1) if H > 1 else attn[0], "out": out, "grad_x": x.grad}
+        wanted["statistics"] = torch.tensor([statistics(a, case.get("causal", False), context is not x) for a in attn])
         for role in ("wq", "wk", "wv"):
             for h, head in enumerate(heads):
                 weight = getattr(head, role)
