@@ -64,8 +64,8 @@ std::size_t SizeFinder::weight(const MaybeArray& named, const std::string& name,
   const Shape& shape = shape_of(named);
   const std::size_t in_axis = order == WeightOrder::in_out ? 0 : 1;
   if (shape[in_axis] != in) {
-    const bool other_fits =
-        shape[1 - in_axis] == in && settings_.weight_order != WeightOrder::automatic;
+    const bool other_fits = telling_shape(*named)[1 - in_axis] == in &&
+                            settings_.weight_order != WeightOrder::automatic;
     complain("weight does not fit what it is applied to", axis_of(named, in_axis, "E"),
              std::to_string(in) + " as in " + origin(source),
              std::to_string(shape[in_axis]) + " in " + shape_text(shape),

@@ -50,7 +50,7 @@ WeightOrders find_weight_orders(const Inputs& inputs, const Settings& settings) 
     } else if (candidate.weight->known_out_in) {
       candidate.order = WeightOrder::out_in;
     } else {
-      candidate.order = order_by_shape(candidate.weight->array.shape, candidate.in);
+      candidate.order = order_by_shape(telling_shape(*candidate.weight), candidate.in);
       if (candidate.order != WeightOrder::automatic) siblings = candidate.order;
     }
   };
@@ -64,7 +64,9 @@ WeightOrders find_weight_orders(const Inputs& inputs, const Settings& settings) 
       const std::size_t heads_per_group =
           settings.heads / settings.kv_heads.value_or(settings.heads);
       const WeightOrder wv = orders.wv == WeightOrder::automatic ? WeightOrder::in_out : orders.wv;
-      in = inputs.wv->array.shape[wv == WeightOrder::in_out ? 1 : 0] * heads_per_group;
+      const std::size_t out_axis = wv == WeightOrder::in_out ? 1 : 0;
+      in = inputs.wv->head_shape.empty() ? inputs.wv->array.shape[out_axis] * heads_per_group
+                                         : inputs.wv->head_shape[out_axis] * settings.heads;
     } else if (inputs.v && inputs.v->array.shape.size() == 4) {
       const Shape& q = inputs.q ? inputs.q->array.shape : inputs.v->array.shape;
       in = q.size() == 4 ? q[settings.layout == Layout::bhld ? 1 : 2] * last_axis(inputs.v) : 0;
@@ -84,7 +86,7 @@ WeightOrders find_weight_orders(const Inputs& inputs, const Settings& settings) 
   for (const Candidate& candidate : candidates) {
     if (!candidate.weight || candidate.order != WeightOrder::automatic) continue;
     candidate.order = siblings.value_or(WeightOrder::in_out);
-    const Shape& shape = candidate.weight->array.shape;
+    const Shape& shape = telling_shape(*candidate.weight);
     if (shape.size() == 2 && shape[0] == shape[1]) square.push_back(candidate.weight->where);
   }
   if (!square.empty()) {

@@ -10,16 +10,16 @@ namespace {
 
 using MaybeArray = std::optional<NamedArray>;
 
-bool is_matrix(const MaybeArray& weight) { return weight && weight->array.shape.size() == 2; }
+bool is_matrix(const MaybeArray& weight) { return weight && telling_shape(*weight).size() == 2; }
 
 bool is_square(const MaybeArray& weight) {
-  return is_matrix(weight) && weight->array.shape[0] == weight->array.shape[1];
+  return is_matrix(weight) && telling_shape(*weight)[0] == telling_shape(*weight)[1];
 }
 
 /// The order that the shape allows for a weight with `width` on the side `in_out_axis` of in-out.
 WeightOrder by_shape(const MaybeArray& weight, std::size_t width, std::size_t in_out_axis) {
   if (!is_matrix(weight) || is_square(weight)) return WeightOrder::automatic;
-  const Shape& shape = weight->array.shape;
+  const Shape& shape = telling_shape(*weight);
   if (shape[in_out_axis] == width) return WeightOrder::in_out;
   if (shape[1 - in_out_axis] == width) return WeightOrder::out_in;
   return WeightOrder::automatic;

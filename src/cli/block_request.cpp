@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/bundle.hpp"
+#include "cli/numbered_folders.hpp"
 #include "cli/numbers.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
@@ -86,47 +87,18 @@ struct Stack {
   std::vector<std::string> prefixes = {};  ///< encoder.layers.0. ...
 };
 
-/// Numbers must run from 0 without a gap: a layer left out would change the result unseen.
-std::size_t count_layers(const std::set<std::string>& names, const std::string& where,
-                         const std::string& form) {
-  for (std::size_t n = 0; n < names.size(); ++n) {
-    if (names.contains(std::to_string(n))) continue;
-    throw Error(Complaint{.what = "layers are not numbered through",
-                          .where = where,
-                          .expected = form + " 0 to " + std::to_string(names.size() - 1),
-                          .got = listed({names.begin(), names.end()})});
-  }
-  return names.size();
-}
-
-bool is_number(const std::string& name) {
-  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
-}
-
 std::optional<Stack> stack_of_folder(const std::string& folder) {
   const fs::path layers = fs::path(folder) / "layers";
   if (!fs::is_directory(layers)) return std::nullopt;
-  std::set<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(layers)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_directory() && is_number(name)) names.insert(name);
-  }
   Stack stack{.where = escaped(layers.string())};
-  if (names.empty()) {
-    throw Error(Complaint{.what = "no layers",
-                          .where = stack.where,
-                          .expected = "folders 0, 1 ... with the weights of a block each",
-                          .got = "none"});
-  }
-  for (std::size_t n = 0, count = count_layers(names, stack.where, "folders"); n < count; ++n) {
-    const fs::path layer = layers / std::to_string(n);
+  stack.folders = numbered_folders(layers.string(), "layers", "the weights of a block each");
+  for (const fs::path layer : stack.folders) {
     if (fs::exists(layer / "config.json")) {
       throw Error(Complaint{.what = "a config of one layer",
                             .where = escaped((layer / "config.json").string()),
                             .expected = "one config.json beside layers, for all of them",
                             .got = "one in the layer's folder"});
     }
-    stack.folders.push_back(layer.string());
   }
   return stack;
 }
@@ -141,7 +113,8 @@ std::optional<Stack> stack_of_file(const std::string& file, const std::string& p
   }
   if (names.empty()) return std::nullopt;
   Stack stack{.where = escaped(file)};
-  for (std::size_t n = 0, count = count_layers(names, stack.where, "layers"); n < count; ++n)
+  for (std::size_t n = 0, count = count_numbered(names, "layers", stack.where, "layers"); n < count;
+       ++n)
     stack.prefixes.push_back(prefix + std::to_string(n) + ".");
   return stack;
 }
@@ -190,7 +163,11 @@ Request read_layer(const CommonOptions& options, const Stack& stack, const std::
   CommonOptions of_layer;
   of_layer.further_tensors = options.further_tensors;
   of_layer.further_weights = options.further_weights;
-  if (options.has("qkv-order")) of_layer.values["qkv-order"] = options.at("qkv-order");
+  for (const char* name : {"qkv-order", "heads", "kv-heads"}) {
+    if (!options.has(name)) continue;
+    of_layer.values[name] = options.at(name);
+    of_layer.where[name] = options.place(name);
+  }
   if (stack.folders.empty()) {
     of_layer.values["weights"] = file;
     of_layer.values["weights-prefix"] = stack.prefixes[n];
@@ -198,6 +175,30 @@ Request read_layer(const CommonOptions& options, const Stack& stack, const std::
     add_weights_folder(stack.folders[n], of_layer);
   }
   return read_request(of_layer);
+}
+
+/// A layer that is a list of heads says how many it has, unless the flags or config.json do.
+void take_heads(const Request& of_layer, std::size_t n, BlockLayer& layer, BlockRequest& block) {
+  const std::size_t count = of_layer.settings.heads;
+  if (n == 0 && block.request.settings.heads == 1) block.request.settings.heads = count;
+  layer.settings.heads = block.request.settings.heads;
+  if (layer.settings.heads == count) return;
+  throw Error(Complaint{.what = "heads differ from the layer's",
+                        .where = "layer " + std::to_string(n),
+                        .expected = std::to_string(layer.settings.heads) +
+                                    (n == 0 ? " as in --heads" : " as in layer 0, or --heads"),
+                        .got = std::to_string(count) + " folders in its heads"});
+}
+
+/// A layer's heads are as wide as x, which the block before gives on in the same shape. Square ones
+/// are stored like the feed-forward beside them.
+void join_heads_of(const HeadWeights& heads, BlockLayer& layer) {
+  if (!heads.any() || !layer.inputs.x) return;
+  const BlockOrders orders =
+      find_block_orders(with_head_shapes(heads, layer.inputs), layer.block, layer.settings);
+  Settings settings = layer.settings;
+  settings.weight_order = orders.attention;
+  layer.inputs = with_joined_heads(heads, layer.inputs, settings);
 }
 
 }  // namespace
@@ -225,6 +226,7 @@ BlockRequest read_block_request(const CommonOptions& given) {
   const BlockInputs beside = block_inputs(block.request);
   if (!stack) {
     block.layers.push_back({"", block.request.inputs, beside, block.request.settings});
+    join_heads_of(block.request.heads, block.layers.front());
     return block;
   }
   require_no_shared_weights(block, beside, *stack);
@@ -238,6 +240,8 @@ BlockRequest read_block_request(const CommonOptions& given) {
                        .block = block_inputs(of_layer),
                        .settings = block.request.settings};
       for (const auto weight : attention_weights) layer.inputs.*weight = of_layer.inputs.*weight;
+      if (of_layer.heads.any()) take_heads(of_layer, n, layer, block);
+      join_heads_of(of_layer.heads, layer);
       if (n > 0) layer.inputs.x.reset();
       if (layer.settings.qkv_order == QkvOrder::blocks)
         layer.settings.qkv_order = of_layer.settings.qkv_order;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "cli/head_folders.hpp"
 #include "cli/option_list.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/json.hpp"
@@ -158,6 +159,7 @@ void add_bundle(std::string folder, CommonOptions& options) {
   }
   for (const std::string& key : flags.further_weights) add_file(folder, key, flags, options);
   add_config(folder, flags, options);
+  add_heads(folder, flags, options);
 }
 
 void add_weights_folder(std::string folder, CommonOptions& options) {
@@ -166,6 +168,7 @@ void add_weights_folder(std::string folder, CommonOptions& options) {
                           "q-norm", "k-norm"})
     add_file(folder, key, flags, options);
   for (const std::string& key : flags.further_weights) add_file(folder, key, flags, options);
+  add_heads(folder, flags, options);
 }
 
 void add_model_folder(std::string folder, CommonOptions& options) {

@@ -16,7 +16,8 @@ void add_bundle(std::string folder, CommonOptions& options);
 /// "a.npz:k[0]" -> "a.npz": the file that a tensor argument names.
 std::string split_file(const std::string& argument);
 
-/// Adds the weights of a folder (wq.npy ... bo.npy) where no flag names them.
+/// Adds the weights of a folder (wq.npy ... bo.npy, and those of its heads/0 ... H-1) where no flag
+/// names them.
 void add_weights_folder(std::string folder, CommonOptions& options);
 
 /// The same, and the options of its config.json: a folder that holds a model without its inputs.

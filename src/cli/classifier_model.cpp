@@ -69,7 +69,7 @@ void require_model(const CommonOptions& options, bool with_text) {
     require("vocab", "no vocabulary", "vocab.txt");
   }
   // A file of weights is looked through later.
-  if (!options.has("wqkv") && (folder || !options.has("weights"))) {
+  if (!options.has("wqkv") && options.head_count == 0 && (folder || !options.has("weights"))) {
     require("wq", "no query weight", "wq.npy");
     require("wk", "no key weight", "wk.npy");
     require("wv", "no value weight", "wv.npy");

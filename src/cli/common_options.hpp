@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/option_list.hpp"
+#include "qkv/attention/head_weights.hpp"
 #include "qkv/attention/inputs.hpp"
 #include "qkv/attention/presets.hpp"
 #include "qkv/attention/settings.hpp"
@@ -30,6 +31,10 @@ struct CommonOptions {
   std::vector<std::string> further_weights = {};  ///< of these, the ones that bundles may hold too
   std::vector<std::string> further_settings =
       {};  ///< options of one command that config.json knows
+  /// Files of the bundle's heads/0 ... H-1 by role, "wq": one for each head.
+  std::map<std::string, std::vector<std::string>> head_files = {};
+  std::string heads_folder = {};  ///< "demo/heads", where there are such files
+  std::size_t head_count = 0;
 
   bool has(const std::string& name) const { return values.contains(name); }
   const std::string& at(const std::string& name) const { return values.at(name); }
@@ -76,6 +81,7 @@ struct GivenWords {
 /// Everything a computing command starts from.
 struct Request {
   Inputs inputs = {};
+  HeadWeights heads = {};  ///< already part of the inputs, unless these have no x yet
   Settings settings = {};
   Compute compute = Compute::f32;
   std::size_t threads = 1;
@@ -93,6 +99,10 @@ struct Request {
 ///
 /// throws  Error naming every flag and file that is wrong
 Request read_request(CommonOptions options);
+
+/// Makes the heads' own weights part of the inputs, once there is an x whose width tells how they
+/// are stored. Does nothing where there are none.
+void join_heads(Request& request);
 
 /// Bytes that one process may take: 80 % of what is free now.
 double default_memory_limit();

@@ -42,8 +42,10 @@ class Reader {
       if (options_.has(name))
         request_.further_settings[name] = {options_.at(name), options_.place(name)};
     }
+    if (complaints.empty()) complaints.attempt([&] { require_head_count(); });
     if (complaints.empty()) complaints.attempt([&] { read_preset(); });
     complaints.throw_if_any();
+    if (request_.inputs.x) join_heads(request_);
     return std::move(request_);
   }
 
@@ -157,6 +159,18 @@ class Reader {
       if (!options_.has(name)) continue;
       complaints.attempt([&] { request_.further_tensors[name] = tensor(name); });
     }
+    const std::pair<const char*, std::vector<NamedArray>*> roles_of_heads[] = {
+        {"wq", &request_.heads.wq}, {"wk", &request_.heads.wk}, {"wv", &request_.heads.wv},
+        {"bq", &request_.heads.bq}, {"bk", &request_.heads.bk}, {"bv", &request_.heads.bv}};
+    for (const auto& [name, role] : roles_of_heads) {
+      if (!options_.head_files.contains(name)) continue;
+      for (const std::string& file : options_.head_files.at(name)) {
+        complaints.attempt([&, r = role] {
+          r->push_back({.array = read_tensor(file, stdin_), .where = escaped(file)});
+        });
+        request_.input_files.push_back(file);
+      }
+    }
     if (options_.has("lengths"))
       complaints.attempt([&] { inputs.lengths = numbers_or_tensor("lengths", 0); });
     if (options_.has("position")) complaints.attempt([&] { read_position(); });
@@ -187,6 +201,22 @@ class Reader {
     }
   }
 
+  /// Each folder is a head, with keys and values of its own.
+  void require_head_count() {
+    if (options_.head_count == 0) return;
+    const std::size_t count = options_.head_count;
+    const Settings& settings = request_.settings;
+    for (const auto& [name, heads] :
+         {std::pair("heads", settings.heads), {"kv-heads", settings.kv_heads.value_or(count)}}) {
+      if (heads == count) continue;
+      throw Error(Complaint{.what = "heads differ from the bundle's",
+                            .where = options_.place(name),
+                            .expected = std::to_string(count) + ", as many as the folders in " +
+                                        options_.heads_folder,
+                            .got = std::to_string(heads)});
+    }
+  }
+
   void read_preset() {
     if (!options_.has("like")) return;
     const Given given{.mask_true = options_.has("mask-true"),
@@ -206,6 +236,11 @@ class Reader {
 };
 
 }  // namespace
+
+void join_heads(Request& request) {
+  if (request.heads.any())
+    request.inputs = with_joined_heads(request.heads, request.inputs, request.settings);
+}
 
 Request read_request(CommonOptions options) { return Reader(std::move(options)).read(); }
 

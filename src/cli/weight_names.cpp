@@ -98,8 +98,8 @@ constexpr KnownName known[] = {
 };
 
 // Names of an encoder block's norms and feed-forward in PyTorch, BERT, GPT-2, Llama (Hugging Face's
-// and its own), OPT, ViT, timm and GGUF. Before they are compared with attention's: BERT's
-// output.dense.weight is the feed-forward's where a whole layer is read.
+// and its own), BLOOM, GPT-NeoX, OPT, ViT, timm and GGUF. Before they are compared with
+// attention's: BERT's output.dense.weight is the feed-forward's where a whole layer is read.
 constexpr KnownName known_of_block[] = {
     {"norm1-w", "norm1_w"},
     {"norm1-b", "norm1_b"},
@@ -139,7 +139,13 @@ constexpr KnownName known_of_block[] = {
     {"ff-w2", "mlp.c_proj.weight"},
     {"ff-b2", "mlp.c_proj.bias"},
     {"norm1-w", "input_layernorm.weight"},
+    {"norm1-b", "input_layernorm.bias"},
     {"norm2-w", "post_attention_layernorm.weight"},
+    {"norm2-b", "post_attention_layernorm.bias"},
+    {"ff-w1", "mlp.dense_h_to_4h.weight", true},
+    {"ff-b1", "mlp.dense_h_to_4h.bias"},
+    {"ff-w2", "mlp.dense_4h_to_h.weight", true},
+    {"ff-b2", "mlp.dense_4h_to_h.bias"},
     {"ff-w1", "mlp.gate_proj.weight", true},
     {"ff-w3", "mlp.up_proj.weight", true},
     {"ff-w2", "mlp.down_proj.weight", true},
@@ -183,6 +189,30 @@ const KnownName* recognise(std::string_view name, WeightScope scope) {
   if (scope == WeightScope::block) std::ranges::for_each(known_of_block, look);
   std::ranges::for_each(known, look);
   return best;
+}
+
+/// GPT-NeoX adds attention and feed-forward, both of x, to x; so does Falcon, with one norm for the
+/// two. A block whose feed-forward follows on the attention would give other numbers, unseen.
+void require_one_after_another(const std::vector<WeightName>& found, const std::string& file) {
+  const auto name_of = [&](std::string_view role) {
+    const auto weight = std::ranges::find(found, role, &WeightName::role);
+    return weight == found.end() ? std::string() : weight->name;
+  };
+  const std::string up = name_of("ff-w1"), fused = name_of("wqkv");
+  if (!ends_in(up, "mlp.dense_h_to_4h.weight")) return;
+  const bool neox = ends_in(fused, "attention.query_key_value.weight");
+  if (!neox && !name_of("norm2-w").empty()) return;
+  throw Error(Complaint{
+      .what = "a block whose attention and feed-forward run side by side",
+      .where = escaped(file + ":" + (neox ? fused : up)),
+      .expected = "a feed-forward on what attention gave, x1 = x + attn(norm1(x)), out = x1 + "
+                  "ff(norm2(x1))",
+      .got = neox ? "the names of GPT-NeoX, which adds attn(norm1(x)) + ff(norm2(x)) to x"
+                  : "the names of Falcon without a post_attention_layernorm, which adds "
+                    "attn(norm(x)) + ff(norm(x)) to x",
+      .hint = neox ? "qkv trace shows its attention; a model with use_parallel_residual false is "
+                     "a block: name its tensors, --wqkv FILE:NAME --ff-w1 FILE:NAME and so on"
+                   : "qkv trace shows its attention"});
 }
 
 std::string layers_of(const std::vector<std::string>& names) {
@@ -239,6 +269,7 @@ std::vector<WeightName> find_weights(const std::vector<std::string>& names,
         .got = layers_of(names),
         .hint = "name each tensor: --wq FILE:NAME --wk FILE:NAME --wv FILE:NAME"});
   }
+  if (scope == WeightScope::block) require_one_after_another(found, file);
   // Without a gate, what GGUF and others call "up" is the first weight, not a factor.
   const auto has = [&](std::string_view role) {
     return std::ranges::find(found, role, &WeightName::role) != found.end();

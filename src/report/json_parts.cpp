@@ -46,6 +46,23 @@ Json check_json(const CheckResult& check) {
   return object;
 }
 
+namespace {
+
+/// A NaN becomes null, as where there is nothing to measure.
+Json head_json(const HeadStatistics& head) {
+  Json object = Json::object();
+  object.add("head", head.head)
+      .add("entropy", json_or_null(head.entropy))
+      .add("entropy_share", json_or_null(head.entropy_share))
+      .add("max", json_or_null(head.max))
+      .add("self", json_or_null(head.self))
+      .add("previous", json_or_null(head.previous))
+      .add("first", json_or_null(head.first));
+  return object;
+}
+
+}  // namespace
+
 Json checked_json(std::string_view schema, const TraceReport& report) {
   Json stages = Json::array();
   for (const StageRow& row : report.stages) stages.push(stage_json(row));
@@ -54,9 +71,13 @@ Json checked_json(std::string_view schema, const TraceReport& report) {
   Json document = Json::object();
   document.add("schema", schema)
       .add("config", config_json(report.config))
-      .add("stages", std::move(stages))
-      .add("checks", std::move(checks))
-      .add("status", name(worst_status(report.checks)));
+      .add("stages", std::move(stages));
+  if (!report.heads.empty()) {
+    Json heads = Json::array();
+    for (const HeadStatistics& head : report.heads) heads.push(head_json(head));
+    document.add("heads", std::move(heads));
+  }
+  document.add("checks", std::move(checks)).add("status", name(worst_status(report.checks)));
   return document;
 }
 

@@ -45,6 +45,9 @@ std::string plan_json(const PlanReport& report) {
                              {"scores", growth_json(report.scores, "count")},
                              {"weighted_sum", growth_json(report.weighted_sum, "count")},
                              {"total", growth_json(report.multiply_adds(), "count")}})},
+              {"twice_the_heads",
+               Json::object({{"square_bytes", json_number(2 * report.square_bytes())},
+                             {"square_bytes_now", json_number(report.square_bytes())}})},
               {"length",
                Json::object(
                    {{"axes", lengths}, {"now", report.length}, {"doubled", 2 * report.length}})},

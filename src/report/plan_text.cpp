@@ -83,13 +83,20 @@ std::string fits(const PlanReport& report) {
   return table.text();
 }
 
+/// d_model split among more heads: the same products, and one more (L,S) matrix for each of them.
+std::string more_heads(const PlanReport& report) {
+  return fmt::format(
+      "Twice as many heads of half the width: the same multiply-adds, but stages of L*S elements\n"
+      "take {} in place of {} step by step. More heads cost more; they are not better by "
+      "themselves.\n",
+      bytes_text(2 * report.square_bytes()), bytes_text(report.square_bytes()));
+}
+
 }  // namespace
 
 std::string plan_text(const PlanReport& report, const TextStyle& style) {
   return shown(report.headline, style) + "\n\n" + stages(report, style) + "\n" + growth(report) +
-         "\n" + fits(report) +
-         "\nMore heads at the same width cost no more multiply-adds, only more memory for scores;\n"
-         "they do not make the result better by themselves.\n";
+         "\n" + fits(report) + "\n" + more_heads(report);
 }
 
 }  // namespace qkv

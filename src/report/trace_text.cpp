@@ -7,6 +7,7 @@
 
 #include "qkv/base/text.hpp"
 #include "qkv/report/report.hpp"
+#include "report/head_text.hpp"
 #include "report/style.hpp"
 #include "report/table.hpp"
 
@@ -110,6 +111,7 @@ std::string verdict_counts(const std::vector<CheckResult>& checks) {
 std::string trace_text(const TraceReport& report, const TextStyle& style) {
   std::string text = shown(report.headline, style) + "\n";
   if (!report.stages.empty()) text += '\n' + stage_table(report.stages, style);
+  if (!report.heads.empty()) text += '\n' + head_text(report.heads);
   if (report.checks.empty()) return text;
   return text + '\n' + check_lines(report, style) + verdict_counts(report.checks);
 }

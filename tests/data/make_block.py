@@ -6,7 +6,8 @@
 # torch code computes one by one. Of a stack the stages are called 0.norm1, 1.norm1 ...
 #
 # block/torch.safetensors holds the weights of stack_pre under the names that PyTorch gives them, llama.safetensors those of
-# pre_rms_gated, bert.safetensors those of post_gelu_padded and gpt2.safetensors those of pre_gelu.
+# pre_rms_gated, bert.safetensors those of post_gelu_padded, gpt2.safetensors, bloom.safetensors and neox.safetensors
+# those of pre_gelu; of real models with neox's names attention and feed-forward run side by side, which these do not.
 # Run it with NumPy 1.24 and torch 1.13; the same bytes come out each time.
 import json
 import math
@@ -172,6 +173,22 @@ def gpt2_names(w):
             "mlp.c_proj.weight": w["ff_w2"].T, "mlp.c_proj.bias": w["ff_b2"]}
 
 
+def bloom_names(w):
+    """query_key_value by head: rows (H, q k v, D)."""
+    fused = {kind: np.stack([w[kind + role].reshape(H, D, *w[kind + role].shape[1:]) for role in "qkv"], 1) for kind in "wb"}
+    return {"self_attention.query_key_value.weight": fused["w"].reshape(3 * H * D, E),
+            "self_attention.query_key_value.bias": fused["b"].reshape(3 * H * D),
+            "self_attention.dense.weight": w["wo"], "self_attention.dense.bias": w["bo"],
+            "input_layernorm.weight": w["norm1_w"], "input_layernorm.bias": w["norm1_b"],
+            "post_attention_layernorm.weight": w["norm2_w"], "post_attention_layernorm.bias": w["norm2_b"],
+            "mlp.dense_h_to_4h.weight": w["ff_w1"], "mlp.dense_h_to_4h.bias": w["ff_b1"],
+            "mlp.dense_4h_to_h.weight": w["ff_w2"], "mlp.dense_4h_to_h.bias": w["ff_b2"]}
+
+
+def neox_names(w):
+    return {name.replace("self_attention", "attention"): value for name, value in bloom_names(w).items()}
+
+
 def agrees_with_torch(case, weights, x, out):
     """torch's own layer gives the same; False where it has no such configuration."""
     if case.get("kind") == "rms" or case.get("gated") or case["activation"] not in ("relu", "gelu"):
@@ -254,6 +271,8 @@ def main():
     write_safetensors(FOLDER / "llama.safetensors", layered("model.layers.", llama_names, drawn["pre_rms_gated"]))
     write_safetensors(FOLDER / "bert.safetensors", layered("bert.encoder.layer.", bert_names, drawn["post_gelu_padded"]))
     write_safetensors(FOLDER / "gpt2.safetensors", layered("h.", gpt2_names, drawn["pre_gelu"]))
+    write_safetensors(FOLDER / "bloom.safetensors", layered("h.", bloom_names, drawn["pre_gelu"]))
+    write_safetensors(FOLDER / "neox.safetensors", layered("gpt_neox.layers.", neox_names, drawn["pre_gelu"]))
     print(f"{len(CASES)} cases, {by_torch} of them held against torch.nn.TransformerEncoderLayer")
 
 

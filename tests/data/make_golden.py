@@ -226,14 +226,31 @@ def make_documents():
             "wo": recipe((512, 512), 90045, 16)}),
         "cross": ({}, {
             "x": recipe((2, 4, 8), 90051), "context": recipe((2, 7, 8), 90052), **weights(90053, 8, 4, 8, 2)}),
+        "packed": ({"heads": 2, "weight_order": "out_in"}, {
+            "x": recipe((2, 5, 8), 90061), "wqkv": recipe((24, 8), 90062, 2), "bqkv": recipe((24,), 90063, 4),
+            "wo": recipe((8, 8), 90064, 2), "bo": recipe((8,), 90065, 4)}),
+        "warm": ({"temperature": 4.0}, {"x": recipe((6, 3), 90021), **weights(90022, 3, 2, 4, 2)}),
+        "cool": ({"temperature": 0.5}, {"x": recipe((6, 3), 90021), **weights(90022, 3, 2, 4, 2)}),
     }
     for name, (settings, inputs) in cases.items():
         given = {n: made(r) for n, r in inputs.items()}
         if "weight_order" in settings:
             given = {n: t.T if n[0] == "w" else t for n, t in given.items()}
         stages, _ = golden.add(name, settings, inputs, given)
+        if "wqkv" in given:
+            agree(packed_module(given)(given["x"], given["x"], given["x"])[0], stages["out"].value.squeeze(1))
+            for role in "wb":
+                given.update(zip((role + n for n in "qkv"), given[role + "qkv"].chunk(3, -1)))
         agree(as_the_tutorials_do(given, settings), stages["out"].value.squeeze(1))
     golden.write("documents")
+
+
+def packed_module(given):
+    """torch.nn.MultiheadAttention with these weights."""
+    module = torch.nn.MultiheadAttention(8, 2, batch_first=True, dtype=torch.float64)
+    module.load_state_dict({"in_proj_weight": given["wqkv"].T, "in_proj_bias": given["bqkv"],
+                            "out_proj.weight": given["wo"].T, "out_proj.bias": given["bo"]})
+    return module
 
 
 def as_the_tutorials_do(given, settings):
@@ -241,16 +258,18 @@ def as_the_tutorials_do(given, settings):
     x, outs, H = given["x"], [], settings.get("heads", 1)
     x = x if x.dim() == 3 else x[None]
     context = given.get("context", x)
-    for wq, wk, wv in zip(*(given[n].chunk(H, 1) for n in ("wq", "wk", "wv"))):
-        q = x @ wq + given.get("bq", 0)
-        k = context @ wk + given.get("bk", 0)
-        v = context @ wv + given.get("bv", 0)
-        scores = q @ k.transpose(1, 2) / k.shape[-1] ** 0.5
+    zero = torch.zeros(H, dtype=torch.float64)
+    biased = (given[n].chunk(H) if n in given else zero for n in ("bq", "bk", "bv"))
+    for wq, wk, wv, bq, bk, bv in zip(*(given[n].chunk(H, 1) for n in ("wq", "wk", "wv")), *biased):
+        q = x @ wq + bq
+        k = context @ wk + bk
+        v = context @ wv + bv
+        scores = q @ k.transpose(1, 2) / settings.get("temperature", k.shape[-1] ** 0.5)
         if "mask" in given:
             scores = scores.masked_fill(given["mask"] == 0, -1e9)
         outs.append(torch.softmax(scores, -1) @ v)
     out = torch.cat(outs, -1)
-    return out @ given["wo"] if "wo" in given else out
+    return out @ given["wo"] + given.get("bo", 0) if "wo" in given else out
 
 
 if __name__ == "__main__":

@@ -14,7 +14,13 @@ struct NamedArray {
   /// The name says how the weight is stored (nn.Linear's `q_proj.weight`: out-in); asked only where
   /// --weight-order is auto.
   bool known_out_in = false;
+  Shape head_shape = {};  ///< of one head's own matrix, where the array is several side by side
 };
+
+/// The shape that tells how a weight is stored: side by side, (E,D) may have become a square.
+inline const Shape& telling_shape(const NamedArray& weight) {
+  return weight.head_shape.empty() ? weight.array.shape : weight.head_shape;
+}
 
 /// Exactly those that were given. No shape is checked here: that is problem.hpp's business.
 struct Inputs {

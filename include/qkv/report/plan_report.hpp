@@ -49,6 +49,12 @@ struct PlanReport {
   std::string budget_from = {};  ///< "--budget", "80 % of what is free"
   PlanFit step_by_step_fits = {}, one_pass_fits = {};
 
+  /// Of the stages with an (L,S) matrix for each head, step by step.
+  double square_bytes() const {
+    double bytes = 0;
+    for (const PlanStage& stage : stages) bytes += stage.in_one_pass ? 0 : stage.bytes.now;
+    return bytes;
+  }
   Growth multiply_adds() const {
     return {projections.now + scores.now + weighted_sum.now,
             projections.doubled + scores.doubled + weighted_sum.doubled};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "qkv/checks/check.hpp"
+#include "qkv/checks/head_statistics.hpp"
 #include "qkv/tensor/array.hpp"
 #include "qkv/tensor/compare.hpp"
 #include "qkv/tensor/stats.hpp"
@@ -38,6 +39,7 @@ struct TraceReport {
   std::vector<ConfigEntry> config;
   std::vector<StageRow> stages;
   std::vector<CheckResult> checks;
+  std::vector<HeadStatistics> heads = {};  ///< of attn, where it was looked at
 };
 
 Status worst_status(

@@ -113,7 +113,8 @@ int run_check(const CheckOptions& options) {
   const TraceReport report{.headline = headline_of(request, foreign, tolerance_given),
                            .config = config_of(request, foreign),
                            .stages = foreign.rows,
-                           .checks = run_checks(foreign.evidence)};
+                           .checks = run_checks(foreign.evidence),
+                           .heads = head_statistics(foreign.evidence)};
   print(options.console.json ? check_json(report) : check_text(report, style));
   const bool judged = std::ranges::any_of(
       report.checks, [](const CheckResult& check) { return check.status != Status::skip; });

@@ -134,7 +134,10 @@ void write_dump(const std::string& folder, const Dumped& stages,
 template <class T>
 int classify_in(const ClassifyOptions& options, const CommonOptions& words, Request& request,
                 const std::optional<Tokenised>& tokenised) {
-  if (tokenised) add_x<T>(*tokenised, words, request);
+  if (tokenised) {
+    add_x<T>(*tokenised, words, request);
+    join_heads(request);
+  }
   const Sizes sizes = find_sizes(request.inputs, request.settings);
   const std::vector<StageShape> shapes = stage_shapes(request.inputs, request.settings, sizes);
   require_memory(stage_memory(shapes, sizes, sizeof(T)), request, sizes);

@@ -12,6 +12,7 @@
 #include "cli/console.hpp"
 #include "cli/numbers.hpp"
 #include "cli/outputs.hpp"
+#include "cli/random_bundle.hpp"
 #include "cli/run.hpp"
 #include "qkv/base/json.hpp"
 #include "qkv/base/text.hpp"
@@ -23,50 +24,17 @@
 
 namespace qkv::cli {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 struct InitOptions {
   std::string folder;
   std::string batch, seq, d_model, d_k, d_v, heads, kv_heads, cross;
+  std::string ff_dim, layers;
   std::string init = "xavier", seed = "0";
-  bool bias = false, revealing = false, force = false;
+  bool bias = false, revealing = false, force = false, block = false, gated = false;
   ConsoleOptions console;
-};
-
-enum class Init { xavier, kaiming, uniform, normal };
-
-/// One file of the bundle. fan_in and fan_out are the widths of the linear map, 0 for an input.
-struct Part {
-  std::string name;
-  Shape shape;
-  std::size_t fan_in = 0, fan_out = 0;
-  bool bias = false;
-};
-
-/// xavier   U(-a, a), a = sqrt(6/(fan_in+fan_out))   Glorot & Bengio 2010, equation 16
-/// kaiming  U(-a, a), a = sqrt(6/fan_in)             He et al. 2015 (arXiv:1502.01852), equation
-/// 10, as a uniform uniform  U(0, 1)                                  torch.rand normal   N(0,
-/// 0.02^2)                             GPT-2 and BERT Biases are U(-a, a), a = 1/sqrt(fan_in), as
-/// torch.nn.Linear has them; inputs are N(0, 1).
-float draw(const Part& part, Init init, Random& random) {
-  if (part.fan_in == 0) return static_cast<float>(random.normal());
-  const auto in = static_cast<double>(part.fan_in), out = static_cast<double>(part.fan_out);
-  if (part.bias) return static_cast<float>((2 * random.uniform() - 1) / std::sqrt(in));
-  switch (init) {
-    case Init::xavier:
-      return static_cast<float>((2 * random.uniform() - 1) * std::sqrt(6 / (in + out)));
-    case Init::kaiming:
-      return static_cast<float>((2 * random.uniform() - 1) * std::sqrt(6 / in));
-    case Init::uniform:
-      return static_cast<float>(random.uniform());
-    case Init::normal:
-      return static_cast<float>(0.02 * random.normal());
-  }
-  return 0;
-}
-
-struct Widths {
-  std::size_t B, L, S, E, H, G, D, Dv;
 };
 
 /// The sizes that were not given. The revealing ones are all different, several in each axis, no
@@ -91,6 +59,29 @@ void fill_in(InitOptions& options) {
   otherwise(options.d_model, "8");
   otherwise(options.heads, "1");
   options.bias = options.bias || options.revealing;
+}
+
+/// Options that belong to a block without one, or do not go with one.
+void require_block(const InitOptions& options) {
+  Complaints complaints;
+  for (const auto& [given, flag] : {std::pair{!options.ff_dim.empty(), "--ff-dim"},
+                                    {!options.layers.empty(), "--layers"},
+                                    {options.gated, "--gated"}}) {
+    if (!given || options.block) continue;
+    complaints.add({.what = "a size of a block without a block",
+                    .where = flag,
+                    .expected = "--block",
+                    .got = "none"});
+  }
+  for (const auto& [given, flag] :
+       {std::pair{!options.cross.empty(), "--cross"}, {options.revealing, "--revealing"}}) {
+    if (!given || !options.block) continue;
+    complaints.add({.what = "an option of attention alone",
+                    .where = std::string(flag) + ", --block",
+                    .expected = "one of the two",
+                    .got = "both"});
+  }
+  complaints.throw_if_any();
 }
 
 Widths widths(const InitOptions& options) {
@@ -120,22 +111,10 @@ Widths widths(const InitOptions& options) {
   }
   w.D = options.d_k.empty() ? w.E / w.H : count(options.d_k, "--d-k");
   w.Dv = options.d_v.empty() ? w.D : count(options.d_v, "--d-v");
+  // Four times the width of the model, as Vaswani et al. 2017 have it.
+  if (options.block) w.F = options.ff_dim.empty() ? 4 * w.E : count(options.ff_dim, "--ff-dim");
+  if (!options.layers.empty()) w.layers = count(options.layers, "--layers");
   return w;
-}
-
-std::vector<Part> parts(const InitOptions& options, const Widths& w) {
-  std::vector<Part> parts = {{"x", {w.B, w.L, w.E}}};
-  if (!options.cross.empty()) parts.push_back({"context", {w.B, w.S, w.E}});
-  const auto linear = [&](const std::string& role, std::size_t in, std::size_t out) {
-    parts.push_back({"w" + role, {in, out}, in, out});
-    if (options.bias) parts.push_back({"b" + role, {out}, in, out, true});
-  };
-  linear("q", w.E, w.H * w.D);
-  linear("k", w.E, w.G * w.D);
-  linear("v", w.E, w.G * w.Dv);
-  // Several heads are mixed again; one is the result itself.
-  if (w.H > 1) linear("o", w.H * w.Dv, w.E);
-  return parts;
 }
 
 void require_size(const std::vector<Part>& parts) {
@@ -149,9 +128,20 @@ void require_size(const std::vector<Part>& parts) {
   }
 }
 
+/// Layers of a former bundle would be read with the new ones, whatever was replaced.
+void require_no_former_layers(const std::string& folder, std::size_t layers) {
+  const fs::path next = fs::path(folder) / "layers" / std::to_string(layers);
+  const fs::path former = layers == 0 ? fs::path(folder) / "layers" : next;
+  if (!fs::exists(former)) return;
+  throw Error(Complaint{.what = "the folder holds layers that would stay",
+                        .where = former.string(),
+                        .expected = "no more layers than are written",
+                        .got = "a folder",
+                        .hint = "choose another folder, or remove it"});
+}
+
 void require_free_names(const InitOptions& options, const std::vector<Part>& parts) {
   if (options.force) return;
-  namespace fs = std::filesystem;
   std::vector<std::string> names = {"config.json"};
   for (const Part& part : parts) names.push_back(part.name + ".npy");
   for (const std::string& name : names) {
@@ -186,24 +176,29 @@ std::vector<Blind> hidden_faults(const InitOptions& options) {
 }
 
 int run_init(InitOptions options) {
+  require_block(options);
   fill_in(options);
   text_style(options.console);
   const Widths w = widths(options);
-  const auto init = static_cast<Init>(
+  const auto how = static_cast<Init>(
       parse_choice(options.init, "--init", {"xavier", "kaiming", "uniform", "normal"}));
   const auto seed = static_cast<std::uint64_t>(parse_integer(options.seed, "--seed", 0));
-  const std::vector<Part> files = parts(options, w);
+  const std::vector<Part> files = bundle_parts(
+      w, {.context = !options.cross.empty(), .bias = options.bias, .gated = options.gated});
   require_size(files);
   require_free_names(options, files);
+  require_no_former_layers(options.folder, w.layers);
   make_folder(options.folder, "DIR");
+  for (std::size_t n = 0; n < w.layers; ++n)
+    make_folder((fs::path(options.folder) / "layers" / std::to_string(n)).string(), "DIR");
 
-  const std::filesystem::path folder = options.folder;
+  const fs::path folder = options.folder;
   std::string text;
   Json written = Json::array();
   for (const Part& part : files) {
     Random random(seed, part.name);
     auto tensor = Tensor<float, 1>::make({element_count(part.shape)});
-    for (float& value : tensor.elements()) value = draw(part, init, random);
+    for (float& value : tensor.elements()) value = draw(part, how, random);
     const std::string file = (folder / (part.name + ".npy")).string();
     write_npy(file, reshaped(as_array(tensor), part.shape));
     text += file + " " + shape_text(part.shape) + "\n";
@@ -248,6 +243,12 @@ Action add_init(CLI::App& app) {
       ->type_name("H");
   app.add_option("--kv-heads", options->kv_heads, "G, key/value heads (H)")->type_name("G");
   app.add_flag("--bias", options->bias, "Biases too");
+  app.add_flag("--block", options->block,
+               "The norms and the feed-forward of an encoder block too, for qkv block");
+  app.add_option("--ff-dim", options->ff_dim, "F, width of the feed-forward (4*E)")->type_name("F");
+  app.add_flag("--gated", options->gated, "A gated feed-forward: ff_w3 too");
+  app.add_option("--layers", options->layers, "Blocks in layers/0 ... N-1 (one, without layers)")
+      ->type_name("N");
   app.add_option("--cross", options->cross, "A context of S positions for cross-attention")
       ->type_name("S");
   app.add_option("--init", options->init, "How weights are drawn (xavier)")

@@ -88,7 +88,9 @@ int trace(const TraceOptions& options, const Request& request, const Sizes& size
   parallel(threads, held.size(), [&](std::size_t n, std::size_t) {
     report.stages[n].stats = stats_of(std::span<const T>(held[n].second.elements()));
   });
-  report.checks = run_checks(trace_evidence(problem, request, held, attended), threads);
+  const Evidence<T> evidence = trace_evidence(problem, request, held, attended);
+  report.checks = run_checks(evidence, threads);
+  report.heads = head_statistics(evidence, threads);
 
   progress->next();
   if (!options.dump.empty()) dump_stages(options.dump, report, request.input_files);

@@ -4,8 +4,11 @@
 #include <cmath>
 
 #include "qkv/attention/stage_list.hpp"
+#include "qkv/io/write.hpp"
+#include "support/arrays.hpp"
 #include "support/captured.hpp"
 #include "support/golden.hpp"
+#include "support/program.hpp"
 
 using namespace qkv;
 using namespace qkv::test;
@@ -151,4 +154,81 @@ TEMPLATE_TEST_CASE("documents: cross-attention takes q from x, k and v from anot
                                          {"attn", {2, 4, 7}},
                                          {"out", {2, 4, 8}}});
   traced<TestType>(golden);
+}
+
+TEMPLATE_TEST_CASE("documents: the packed weights of torch.nn.MultiheadAttention, (3E,E) by rows",
+                   "", float, double) {
+  const GoldenCase golden = document("packed");
+  CHECK(table_of_shapes(golden) == Table{{"x", {2, 5, 8}},
+                                         {"q", {2, 2, 5, 4}},
+                                         {"k", {2, 2, 5, 4}},
+                                         {"v", {2, 2, 5, 4}},
+                                         {"scores", {2, 2, 5, 5}},
+                                         {"scaled", {2, 2, 5, 5}},
+                                         {"attn", {2, 2, 5, 5}},
+                                         {"heads", {2, 2, 5, 4}},
+                                         {"concat", {2, 5, 8}},
+                                         {"out", {2, 5, 8}}});
+  traced<TestType>(golden);
+}
+
+TEMPLATE_TEST_CASE("documents: a greater temperature is flatter, a smaller one sharper", "", float,
+                   double) {
+  const auto warm = traced<TestType>(document("warm")),
+             usual = traced<TestType>(document("sentence")),
+             cool = traced<TestType>(document("cool"));
+  // sqrt(2) of the usual sqrt(d_k) lies between 0.5 and 4; the weights are from one x.
+  const auto greatest = [](const auto& run, std::size_t i) {
+    const auto row = run["attn"].row(0, 0, i);
+    return *std::max_element(row.begin(), row.end());
+  };
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(greatest(warm, i) < greatest(usual, i));
+    CHECK(greatest(usual, i) < greatest(cool, i));
+  }
+}
+
+TEST_CASE("documents: the enhanced module: Xavier weights, dropout 0.1, fill -1e9, length 10") {
+  const Folder folder;
+  REQUIRE(run_program({"init", folder / "demo", "--batch", "1", "--seq", "10", "--d-model", "8",
+                       "--d-k", "4", "--d-v", "8", "--init", "xavier"})
+              .status == 0);
+  std::vector<double> lower;
+  for (int i = 0; i < 10; ++i) {
+    for (int j = 0; j < 10; ++j) lower.push_back(j <= i ? 1 : 0);
+  }
+  write_npy(folder / "mask.npy", array_of({10, 10}, lower, DType::int64).array);
+  REQUIRE(run_program({"trace", folder / "demo", "--mask", folder / "mask.npy", "--fill", "-1e9",
+                       "--dropout", "0.1", "--compute", "f64", "--dump", folder / "dump"})
+              .status == 0);
+  const auto at = [&](const std::string& name) {
+    return as_rank<double, 2>(tensor_file(folder / name + "[0]"));
+  };
+  const auto q = at("dump/q.npy"), k = at("dump/k.npy"), v = at("dump/v.npy");
+  const auto attn = at("dump/attn.npy"), dropped = at("dump/dropped.npy"), out = at("dump/out.npy");
+  std::size_t zeros = 0;
+  for (std::size_t i = 0; i < 10; ++i) {
+    // softmax(q·kᵀ/sqrt(4)) over the keys up to the query's own, by its definition.
+    std::vector<double> weights(10, 0);
+    double sum = 0;
+    for (std::size_t j = 0; j <= i; ++j) {
+      double score = 0;
+      for (std::size_t d = 0; d < 4; ++d) score += q(i, d) * k(j, d);
+      sum += weights[j] = std::exp(score / 2);
+    }
+    for (std::size_t j = 0; j < 10; ++j) {
+      CHECK(std::abs(attn(i, j) - weights[j] / sum) <= 1e-14);
+      // Kept weights are divided by 1 - p.
+      if (dropped(i, j) != 0) CHECK(std::abs(dropped(i, j) - attn(i, j) / 0.9) <= 1e-15);
+      if (j <= i && dropped(i, j) == 0) ++zeros;
+    }
+    for (std::size_t e = 0; e < 8; ++e) {
+      double want = 0;
+      for (std::size_t j = 0; j < 10; ++j) want += dropped(i, j) * v(j, e);
+      CHECK(std::abs(out(i, e) - want) <= 1e-14);
+    }
+  }
+  // 55 weights, a tenth dropped: within four deviations of 2.2 of 5.5.
+  CHECK(zeros >= 1);
+  CHECK(zeros <= 14);
 }

@@ -90,7 +90,7 @@ TEST_CASE("block: weights by the names of a torch.nn.TransformerEncoder, all its
                         "--activation", "gelu", "--lengths", "5,3"});
 }
 
-TEST_CASE("block: weights by the names of Llama, BERT and GPT-2") {
+TEST_CASE("block: weights by the names of Llama, BERT, GPT-2 and BLOOM") {
   SECTION("Llama") {
     hold_to("pre_rms_gated", {data + "/pre_rms_gated/x.npy",
                               "-w",
@@ -123,6 +123,48 @@ TEST_CASE("block: weights by the names of Llama, BERT and GPT-2") {
             {data + "/pre_gelu/x.npy", "-w", data + "/gpt2.safetensors", "--weights-prefix", "h.0.",
              "--heads", "3", "--norm", "pre", "--activation", "gelu", "--eps", "1e-3"});
   }
+  SECTION("BLOOM") {
+    hold_to("pre_gelu",
+            {data + "/pre_gelu/x.npy", "-w", data + "/bloom.safetensors", "--weights-prefix",
+             "h.0.", "--heads", "3", "--norm", "pre", "--activation", "gelu", "--eps", "1e-3"});
+  }
+}
+
+TEST_CASE("block: GPT-NeoX runs attention and feed-forward side by side, which is said") {
+  const std::string file = data + "/neox.safetensors", layer = "gpt_neox.layers.0.";
+  const Ended ended = run_program({"block", data + "/pre_gelu/x.npy", "-w", file,
+                                   "--weights-prefix", layer, "--heads", "3", "--norm", "pre"});
+  CHECK(ended.status == 2);
+  CHECK(ended.err.find("run side by side (") != std::string::npos);
+  CHECK(ended.err.find("got the names of GPT-NeoX") != std::string::npos);
+  CHECK(ended.err.find("hint: qkv trace shows its attention") != std::string::npos);
+  // Its attention is as any other.
+  CHECK(run_program({"trace", data + "/pre_gelu/x.npy", "-w", file, "--weights-prefix", layer,
+                     "--heads", "3"})
+            .status == 0);
+  // One after another, where the user knows it: each tensor by its name.
+  std::vector<std::string> words = {"--weight-order", "out-in", "--qkv-order", "per-head",
+                                    "--heads",        "3",      "--norm",      "pre",
+                                    "--activation",   "gelu",   "--eps",       "1e-3"};
+  const std::pair<const char*, const char*> names[] = {
+      {"--wqkv", "attention.query_key_value.weight"},
+      {"--bqkv", "attention.query_key_value.bias"},
+      {"--wo", "attention.dense.weight"},
+      {"--bo", "attention.dense.bias"},
+      {"--norm1-w", "input_layernorm.weight"},
+      {"--norm1-b", "input_layernorm.bias"},
+      {"--norm2-w", "post_attention_layernorm.weight"},
+      {"--norm2-b", "post_attention_layernorm.bias"},
+      {"--ff-w1", "mlp.dense_h_to_4h.weight"},
+      {"--ff-b1", "mlp.dense_h_to_4h.bias"},
+      {"--ff-w2", "mlp.dense_4h_to_h.weight"},
+      {"--ff-b2", "mlp.dense_4h_to_h.bias"}};
+  words.insert(words.begin(), data + "/pre_gelu/x.npy");
+  for (const auto& [flag, name] : names) {
+    words.emplace_back(flag);
+    words.push_back(file + ":" + layer + name);
+  }
+  hold_to("pre_gelu", words);
 }
 
 TEST_CASE("block: square weights of attention are read like the feed-forward whose shape tells") {

@@ -92,6 +92,9 @@ TEST_CASE("plan: more heads at the same width cost memory for scores and no mult
         number(eight, {"multiply_adds", "total", "count"}));
   CHECK(stage_bytes(two, "scores") == 2 * 16 * 16 * 4);
   CHECK(stage_bytes(eight, "scores") == 8 * 16 * 16 * 4);
+  // scores, scaled and attn of two heads, and what four would take.
+  CHECK(number(two, {"twice_the_heads", "square_bytes_now"}) == 3 * 2 * 16 * 16 * 4);
+  CHECK(number(two, {"twice_the_heads", "square_bytes"}) == 3 * 4 * 16 * 16 * 4);
 }
 
 TEST_CASE("plan: the largest length and batch fit the budget, one more would not") {

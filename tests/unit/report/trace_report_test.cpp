@@ -207,3 +207,23 @@ TEST_CASE("worst_status: a failure outweighs a warning, and a skip is no blame")
   CHECK(worst({Status::warn, Status::skip}) == Status::warn);
   CHECK(worst({Status::warn, Status::fail, Status::pass}) == Status::fail);
 }
+
+TEST_CASE("trace_text(): sixteen heads are shown, and how many more there are") {
+  TraceReport report = sample();
+  for (std::size_t h = 0; h < 18; ++h)
+    report.heads.push_back({.head = h, .entropy = 0.5, .entropy_share = 0.25, .max = 0.75});
+  const std::string text = trace_text(report, {});
+  CHECK(text.find("head  entropy  of most  greatest  self  previous  first\n"
+                  "   0      0.5   25.0 %    75.0 %     -         -      -\n") !=
+        std::string::npos);
+  CHECK(text.find("\n  15      0.5   25.0 %    75.0 %     -         -      -\n"
+                  "2 more, see --json\n") != std::string::npos);
+  CHECK(text.find("no proof") != std::string::npos);
+  CHECK(trace_text(sample(), {}).find("head statistics") == std::string::npos);
+
+  const Json json = Json::parse(trace_json(report), "trace");
+  const Json& heads = *json.find("heads");
+  REQUIRE(heads.items().size() == 18);
+  CHECK(heads.items()[17].find("entropy")->number() == 0.5);
+  CHECK(heads.items()[17].find("self")->kind() == Json::Kind::null);
+}
