@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
-#include <utility>
 
+#include "qkv/tensor/tensor.hpp"
 #include "tensor/elements.hpp"
 #include "tensor/wide.hpp"
 
@@ -17,92 +18,118 @@ namespace {
 constexpr std::size_t block_size = 4096;
 
 /// Independent partial sums: nearer to pairwise summation than one running sum, and wide registers
-/// can hold them.
-constexpr std::size_t lanes = 8;
-using Lanes = std::array<double, lanes>;
+/// hold them: two of eight doubles, so that one addition need not wait for the one before it.
+constexpr std::size_t lanes = 16;
+typedef double Eight __attribute__((vector_size(64)));
+typedef double EightDoubles __attribute__((vector_size(64), aligned(8), may_alias));
+typedef float EightFloats __attribute__((vector_size(32), aligned(4), may_alias));
 
-QKV_INLINE double total(const Lanes& lane) {
-  return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+QKV_INLINE void load(const double* from, Eight& to) {
+  to = *reinterpret_cast<const EightDoubles*>(from);
+}
+QKV_INLINE void load(const float* from, Eight& to) {
+  to = __builtin_convertvector(*reinterpret_cast<const EightFloats*>(from), Eight);
 }
 
-/// sum over n of term(values[n])
-template <class Term>
-QKV_INLINE double sum_of(std::span<const double> values, Term term) {
-  Lanes lane{};
-  std::size_t n = 0;
-  for (; n + lanes <= values.size(); n += lanes) {
-    for (std::size_t i = 0; i < lanes; ++i) lane[i] += term(values[n + i]);
+struct Lanes {
+  Eight part[2];
+
+  QKV_INLINE explicit Lanes(double value) {
+    for (Eight& eight : part) eight = Eight{} + value;
   }
-  for (std::size_t i = 0; n < values.size(); ++n, ++i) lane[i] += term(values[n]);
-  return total(lane);
-}
+  QKV_INLINE double& operator[](std::size_t n) { return reinterpret_cast<double*>(part)[n]; }
+  /// The sum, in pairs.
+  QKV_INLINE double total() {
+    const Eight both = part[0] + part[1];
+    return ((both[0] + both[1]) + (both[2] + both[3])) +
+           ((both[4] + both[5]) + (both[6] + both[7]));
+  }
+};
 
-/// A product with 0 is 0 but for NaN and infinities.
-QKV_WIDE bool all_finite(const double* from, std::size_t count) {
-  const std::span<const double> values(from, count);
-  return sum_of(values, [](double x) { return x * 0.0; }) == 0;
-}
+/// Of a block of values: their range and mean. A NaN or an infinity, or a sum that overflows, makes
+/// the mean not finite.
+struct Range {
+  double low, high, mean;
+};
 
-/// Least and greatest of finite values, at least one.
-QKV_INLINE std::pair<double, double> range_of(std::span<const double> values) {
-  Lanes low, high;
-  low.fill(values[0]);
-  high.fill(values[0]);
+template <class T>
+QKV_INLINE Range range_in(const T* values, std::size_t count) {
+  Lanes low(static_cast<double>(values[0])), high = low, sum(0);
   std::size_t n = 0;
-  for (; n + lanes <= values.size(); n += lanes) {
-    for (std::size_t i = 0; i < lanes; ++i) {
-      low[i] = values[n + i] < low[i] ? values[n + i] : low[i];
-      high[i] = values[n + i] > high[i] ? values[n + i] : high[i];
+  for (; n + lanes <= count; n += lanes) {
+    for (std::size_t half = 0; half < 2; ++half) {
+      Eight x;
+      load(values + n + 8 * half, x);
+      low.part[half] = x < low.part[half] ? x : low.part[half];
+      high.part[half] = x > high.part[half] ? x : high.part[half];
+      sum.part[half] += x;
     }
   }
-  for (; n < values.size(); ++n) {
-    low[0] = std::min(low[0], values[n]);
-    high[0] = std::max(high[0], values[n]);
+  for (std::size_t lane = 0; n < count; ++n, ++lane) {
+    const auto x = static_cast<double>(values[n]);
+    low[lane] = x < low[lane] ? x : low[lane];
+    high[lane] = x > high[lane] ? x : high[lane];
+    sum[lane] += x;
   }
-  return {*std::min_element(low.begin(), low.end()), *std::max_element(high.begin(), high.end())};
+  for (std::size_t lane = 1; lane < lanes; ++lane) {
+    low[0] = std::min(low[0], low[lane]);
+    high[0] = std::max(high[0], high[lane]);
+  }
+  return {low[0], high[0], sum.total() / static_cast<double>(count)};
 }
 
-/// Of a block of finite values: their range, and sums of what `unit` makes of them.
-struct Moments {
-  double low, high;
-  double rough;    ///< mean, rounded
+/// Sums of what is left of a block's values when something near their mean is taken off.
+struct Spread {
   double off;      ///< sum of (x - rough)
   double squares;  ///< sum of (x - rough)^2
 };
 
-QKV_WIDE Moments moments_of(const double* from, std::size_t count, double unit) {
-  const std::span<const double> values(from, count);
-  Moments found{};
-  const auto [low, high] = range_of(values);
-  found.low = low;
-  found.high = high;
-  const double mean =
-      sum_of(values, [unit](double x) { return x * unit; }) / static_cast<double>(count);
-  const double rough = std::clamp(mean, low * unit, high * unit);
-  found.rough = rough;
-  found.off = sum_of(values, [=](double x) { return x * unit - rough; });
-  found.squares = sum_of(values, [=](double x) {
-    const double deviation = x * unit - rough;
-    return deviation * deviation;
-  });
-  return found;
+template <class T>
+QKV_INLINE Spread spread_in(const T* values, std::size_t count, double rough) {
+  Lanes off(0), squares(0);
+  std::size_t n = 0;
+  for (; n + lanes <= count; n += lanes) {
+    for (std::size_t half = 0; half < 2; ++half) {
+      Eight x;
+      load(values + n + 8 * half, x);
+      x -= rough;
+      off.part[half] += x;
+      squares.part[half] += x * x;
+    }
+  }
+  for (std::size_t lane = 0; n < count; ++n, ++lane) {
+    const double x = static_cast<double>(values[n]) - rough;
+    off[lane] += x;
+    squares[lane] += x * x;
+  }
+  return {off.total(), squares.total()};
+}
+
+QKV_WIDE Range range_of(const float* values, std::size_t count) { return range_in(values, count); }
+QKV_WIDE Range range_of(const double* values, std::size_t count) { return range_in(values, count); }
+QKV_WIDE Spread spread_of(const float* values, std::size_t count, double rough) {
+  return spread_in(values, count, rough);
+}
+QKV_WIDE Spread spread_of(const double* values, std::size_t count, double rough) {
+  return spread_in(values, count, rough);
 }
 
 /// Beyond it sums of squares might overflow.
 constexpr double huge = 0x1p450;
 
-QKV_WIDE void widen(const float* from, std::size_t count, double* to) {
-  for (std::size_t n = 0; n < count; ++n) to[n] = static_cast<double>(from[n]);
-}
-
 class Accumulator {
  public:
-  void add(std::span<const double> values) {
+  /// A block of at most block_size values.
+  template <class T>
+  void add(std::span<const T> values) {
+    if (values.empty()) return;
     stats_.count += values.size();
-    if (all_finite(values.data(), values.size())) return add_finite(values);
+    const Range range = range_of(values.data(), values.size());
+    if (std::isfinite(range.mean)) return add_finite(values, range);
     std::array<double, block_size> finite;
     std::size_t count = 0;
-    for (const double value : values) {
+    for (const T one : values) {
+      const auto value = static_cast<double>(one);
       if (std::isfinite(value)) {
         finite[count++] = value;
       } else if (std::isnan(value)) {
@@ -111,7 +138,8 @@ class Accumulator {
         ++(value > 0 ? stats_.pos_inf : stats_.neg_inf);
       }
     }
-    add_finite({finite.data(), count});
+    const std::span<const double> kept(finite.data(), count);
+    if (count > 0) add_finite(kept, range_of(kept.data(), count));
   }
 
   Stats result() const {
@@ -128,19 +156,28 @@ class Accumulator {
   }
 
  private:
-  void add_finite(std::span<const double> values) {
-    if (values.empty()) return;
-    Moments found = moments_of(values.data(), values.size(), unit_);
-    stats_.min = stats_.finite == 0 ? found.low : std::min(stats_.min, found.low);
-    stats_.max = stats_.finite == 0 ? found.high : std::max(stats_.max, found.high);
-    if (unit_ == 1 && (stats_.max > huge || stats_.min < -huge)) {
-      count_in_small_units();
-      found = moments_of(values.data(), values.size(), unit_);
-    }
+  template <class T>
+  void add_finite(std::span<const T> values, const Range& range) {
+    stats_.min = stats_.finite == 0 ? range.low : std::min(stats_.min, range.low);
+    stats_.max = stats_.finite == 0 ? range.high : std::max(stats_.max, range.high);
+    if (unit_ == 1 && (stats_.max > huge || stats_.min < -huge)) count_in_small_units();
+    if (unit_ == 1) return join_block(values, range);
+    std::array<double, block_size> small;
+    for (std::size_t n = 0; n < values.size(); ++n)
+      small[n] = static_cast<double>(values[n]) * unit_;
+    const std::span<const double> in_units(small.data(), values.size());
+    join_block(in_units, range_of(small.data(), values.size()));
+  }
+
+  /// Values that have been brought to units.
+  template <class T>
+  void join_block(std::span<const T> values, const Range& range) {
+    const double rough = std::clamp(range.mean, range.low, range.high);
+    const Spread spread = spread_of(values.data(), values.size(), rough);
     const auto n = static_cast<double>(values.size());
-    const double off = found.off;
-    if (stats_.finite == 0) near_mean_ = found.rough;
-    join(n, (found.rough - near_mean_) + off / n, std::max(found.squares - off * off / n, 0.0));
+    if (stats_.finite == 0) near_mean_ = rough;
+    join(n, (rough - near_mean_) + spread.off / n,
+         std::max(spread.squares - spread.off * spread.off / n, 0.0));
     stats_.finite += values.size();
   }
 
@@ -169,32 +206,25 @@ class Accumulator {
 };
 
 /// Values in blocks of the same size whatever they come from, so that equal values give equal
-/// stats. fill(first, count, out) converts a block.
-template <class Fill>
-Stats stats_by_block(std::size_t count, Fill fill) {
+/// stats.
+template <class T>
+Stats stats_by_block(std::span<const T> values) {
   Accumulator accumulator;
-  std::array<double, block_size> block;
-  for (std::size_t first = 0; first < count; first += block_size) {
-    const std::size_t size = std::min(block_size, count - first);
-    fill(first, size, block.data());
-    accumulator.add({block.data(), size});
-  }
+  for (std::size_t first = 0; first < values.size(); first += block_size)
+    accumulator.add(values.subspan(first, std::min(block_size, values.size() - first)));
   return accumulator.result();
+}
+
+template <class T>
+bool lies_as(const Array& array) {
+  return array.dtype == dtype_of<T>() && is_plain(array) &&
+         reinterpret_cast<std::uintptr_t>(array.data) % alignof(T) == 0;
 }
 
 }  // namespace
 
-Stats stats_of(std::span<const float> values) {
-  return stats_by_block(values.size(), [&](std::size_t first, std::size_t size, double* out) {
-    widen(values.data() + first, size, out);
-  });
-}
-
-Stats stats_of(std::span<const double> values) {
-  return stats_by_block(values.size(), [&](std::size_t first, std::size_t size, double* out) {
-    std::copy_n(values.data() + first, size, out);
-  });
-}
+Stats stats_of(std::span<const float> values) { return stats_by_block(values); }
+Stats stats_of(std::span<const double> values) { return stats_by_block(values); }
 
 struct RunningStats::State {
   Accumulator accumulator = {};
@@ -209,7 +239,7 @@ struct RunningStats::State {
       held += count;
       n += count;
       if (held < block_size) return;
-      accumulator.add(block);
+      accumulator.add(std::span<const double>(block));
       held = 0;
     }
   }
@@ -223,15 +253,23 @@ void RunningStats::add(std::span<const double> values) { state_->add(values); }
 
 Stats RunningStats::result() const {
   Accumulator all = state_->accumulator;
-  if (state_->held > 0) all.add({state_->block.data(), state_->held});
+  if (state_->held > 0) all.add(std::span<const double>(state_->block.data(), state_->held));
   return all.result();
 }
 
 Stats stats_of(const Array& array) {
+  const std::size_t all = element_count(array.shape);
+  if (lies_as<float>(array)) return stats_of({reinterpret_cast<const float*>(array.data), all});
+  if (lies_as<double>(array)) return stats_of({reinterpret_cast<const double*>(array.data), all});
   const Elements elements(array);
-  return stats_by_block(elements.count(), [&](std::size_t first, std::size_t size, double* out) {
-    elements.copy(first, size, out);
-  });
+  Accumulator accumulator;
+  std::array<double, block_size> block;
+  for (std::size_t first = 0; first < all; first += block_size) {
+    const std::size_t size = std::min(block_size, all - first);
+    elements.copy(first, size, block.data());
+    accumulator.add(std::span<const double>(block.data(), size));
+  }
+  return accumulator.result();
 }
 
 }  // namespace qkv
