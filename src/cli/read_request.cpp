@@ -10,7 +10,7 @@
 #include "cli/numbers.hpp"
 #include "cli/option_list.hpp"
 #include "cli/read_settings.hpp"
-#include "cli/weight_names.hpp"
+#include "cli/take_weights.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
 #include "qkv/io/read.hpp"
@@ -89,81 +89,9 @@ class Reader {
       }
       return;
     }
-    take_weights(flags);
-  }
-
-  /// What -w names. As a flag it wins over the bundle; where config.json names it, the bundle's own
-  /// files win.
-  void take_weights(const CommonOptions& flags) {
-    const std::string weights = options_.at("weights");
-    const bool projected = options_.has("q") || options_.has("k") || options_.has("v");
-    CommonOptions found = flags;
-    if (fs::is_directory(weights)) {
-      // Of projected queries only the output weight is left to look for.
-      CommonOptions looking = found;
-      if (projected) looking.values["q"] = "-";
-      add_weights_folder(weights, looking);
-      if (projected && !found.has("q")) looking.values.erase("q");
-      found = std::move(looking);
-    } else {
-      find_in_file(weights, projected, found);
-    }
-    if (flags.has("weights")) drop_bundle_weights(flags, found);
-    for (const auto& [role, argument] : found.values) {
-      if (!flags.has(role) && !options_.has(role)) options_.values[role] = argument;
-    }
-    if (options_.head_count == 0 && found.head_count > 0) {
-      options_.head_files = found.head_files;
-      options_.heads_folder = found.heads_folder;
-      options_.head_count = found.head_count;
-      if (!options_.where.contains("heads") && !flags.has("heads"))
-        options_.where["heads"] = found.heads_folder;
-    }
-  }
-
-  void find_in_file(const std::string& weights, bool projected, CommonOptions& found) {
-    const std::string prefix = options_.has("weights-prefix") ? options_.at("weights-prefix") : "";
-    // Where config.json names the file, the bundle's own weights are not even looked for in it.
-    const CommonOptions& given = found.has("weights") ? found : options_;
-    for (const WeightName& weight : find_weights(tensor_names(weights), prefix, weights, scope())) {
-      const bool output = weight.role == "wo" || weight.role == "bo";
-      if (given.has(weight.role) || (projected && !output)) continue;
-      found.values[weight.role] = weight.name.empty() ? weights : weights + ":" + weight.name;
-      if (weight.out_in) out_in_.push_back(weight.role);
-      if (weight.order && !options_.has("qkv-order")) request_.settings.qkv_order = *weight.order;
-    }
-  }
-
-  /// Projections of one origin belong together, with their biases: of the bundle's, none is mixed
-  /// with those of -w. So do an output weight and its bias.
-  void drop_bundle_weights(const CommonOptions& flags, const CommonOptions& found) {
-    const auto brings = [&](std::initializer_list<const char*> roles) {
-      return std::ranges::any_of(
-          roles, [&](const char* role) { return found.has(role) && !flags.has(role); });
-    };
-    const auto drop = [&](const std::string& role) {
-      if (flags.has(role)) return;
-      options_.values.erase(role);
-      options_.where.erase(role);
-    };
-    if (brings({"wq", "wk", "wv", "wqkv"}) || found.head_count > 0) {
-      for (const char* role : {"wq", "wk", "wv", "wqkv", "bq", "bk", "bv", "bqkv"}) drop(role);
-      if (options_.head_count > 0 && options_.place("heads") == options_.heads_folder)
-        drop("heads");
-      options_.head_files.clear();
-      options_.head_count = 0;
-    }
-    if (brings({"wo"})) {
-      drop("wo");
-      drop("bo");
-    }
-    for (const auto& [role, argument] : found.values) {
-      if (role != "heads") drop(role);
-    }
-  }
-
-  WeightScope scope() const {
-    return options_.further_weights.empty() ? WeightScope::attention : WeightScope::block;
+    const TakenWeights taken = take_weights(flags, options_);
+    out_in_ = taken.out_in;
+    if (taken.order) request_.settings.qkv_order = *taken.order;
   }
 
   // --- tensors
