@@ -177,6 +177,41 @@ Request read_layer(const CommonOptions& options, const Stack& stack, const std::
   return read_request(of_layer);
 }
 
+/// Each layer has all weights of a block; what is missing is said by the file, or the names in a
+/// file, where it was looked for.
+void require_layer_weights(const Stack& stack, const std::string& file, std::size_t n,
+                           const Request& of_layer) {
+  const Inputs& in = of_layer.inputs;
+  const BlockInputs block = block_inputs(of_layer);
+  const bool attention = in.wqkv || of_layer.heads.any();
+  std::vector<std::string> missing;
+  for (const auto& [there, name] : {std::pair{attention || in.wq, "wq"},
+                                    {attention || in.wk, "wk"},
+                                    {attention || in.wv, "wv"},
+                                    {block.ff_w1.has_value(), "ff_w1"},
+                                    {block.ff_w2.has_value(), "ff_w2"}}) {
+    if (!there) missing.emplace_back(name);
+  }
+  if (missing.empty()) return;
+  const std::string expected =
+      "wq, wk and wv (or wqkv, or heads) of the attention, ff_w1 and ff_w2 of the feed-forward, in "
+      "each layer";
+  if (stack.folders.empty()) {
+    throw Error(Complaint{.what = "a layer lacks weights",
+                          .where = escaped(file + ":" + stack.prefixes[n]),
+                          .expected = expected,
+                          .got = "no " + listed(missing)});
+  }
+  Complaints complaints;
+  for (const std::string& name : missing) {
+    complaints.add({.what = "a layer lacks a weight",
+                    .where = escaped((fs::path(stack.folders[n]) / (name + ".npy")).string()),
+                    .expected = expected,
+                    .got = "no such file"});
+  }
+  complaints.throw_if_any();
+}
+
 /// A layer that is a list of heads says how many it has, unless the flags or config.json do.
 void take_heads(const Request& of_layer, std::size_t n, BlockLayer& layer, BlockRequest& block) {
   const std::size_t count = of_layer.settings.heads;
@@ -235,6 +270,7 @@ BlockRequest read_block_request(const CommonOptions& given) {
   for (std::size_t n = 0; n < count; ++n) {
     complaints.attempt([&] {
       const Request of_layer = read_layer(options, *stack, file, n);
+      require_layer_weights(*stack, file, n, of_layer);
       BlockLayer layer{.prefix = count > 1 ? std::to_string(n) + "." : "",
                        .inputs = block.request.inputs,
                        .block = block_inputs(of_layer),

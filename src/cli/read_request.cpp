@@ -10,7 +10,7 @@
 #include "cli/numbers.hpp"
 #include "cli/option_list.hpp"
 #include "cli/read_settings.hpp"
-#include "cli/weight_names.hpp"
+#include "cli/take_weights.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
 #include "qkv/io/read.hpp"
@@ -65,6 +65,7 @@ class Reader {
   }
 
   void find_files() {
+    const CommonOptions flags = options_;
     if (options_.has("input") && !streamed_.contains("input") &&
         fs::is_directory(options_.at("input"))) {
       const std::string folder = options_.at("input");
@@ -88,24 +89,9 @@ class Reader {
       }
       return;
     }
-    const std::string& weights = options_.at("weights");
-    if (fs::is_directory(weights)) {
-      add_weights_folder(weights, options_);
-      return;
-    }
-    const bool projected = options_.has("q") || options_.has("k") || options_.has("v");
-    const std::string prefix = options_.has("weights-prefix") ? options_.at("weights-prefix") : "";
-    for (const WeightName& weight : find_weights(tensor_names(weights), prefix, weights, scope())) {
-      const bool output = weight.role == "wo" || weight.role == "bo";
-      if (options_.has(weight.role) || (projected && !output)) continue;
-      options_.values[weight.role] = weight.name.empty() ? weights : weights + ":" + weight.name;
-      if (weight.out_in) out_in_.push_back(weight.role);
-      if (weight.order && !options_.has("qkv-order")) request_.settings.qkv_order = *weight.order;
-    }
-  }
-
-  WeightScope scope() const {
-    return options_.further_weights.empty() ? WeightScope::attention : WeightScope::block;
+    const TakenWeights taken = take_weights(flags, options_);
+    out_in_ = taken.out_in;
+    if (taken.order) request_.settings.qkv_order = *taken.order;
   }
 
   // --- tensors

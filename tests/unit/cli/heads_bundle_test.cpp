@@ -207,3 +207,35 @@ TEST_CASE("heads: the layers of a stack of blocks may be lists of heads") {
   CHECK(departure(tensor_file(folder / "out.npy"), tensor_file(stack + ".npz:2.block_out"),
                   1e-10) == "");
 }
+
+TEST_CASE("heads: -w wins over the weights of a bundle, plain or of heads") {
+  const Folder folder;
+  const auto out = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "run");
+    words.insert(words.end(), {"-q", "-o", folder / "out.npy"});
+    INFO(command_line(words));
+    REQUIRE(run_program(words).status == 0);
+    return tensor_file(folder / "out.npy");
+  };
+  const std::string plain = folder / "plain", other = folder / "other", heads = data + "parameters";
+  // Biases of the bundle do not go to weights of another.
+  REQUIRE(run_program({"init", plain, "--d-model", "6", "--bias", "--seed", "1"}).status == 0);
+  REQUIRE(run_program({"init", other, "--d-model", "6", "--seed", "2"}).status == 0);
+  CHECK(departure(out({plain, "-w", other}), out({plain + "/x.npy", "-w", other}), 0) == "");
+  CHECK(departure(out({plain, "-w", heads}), out({plain + "/x.npy", "-w", heads}), 0) == "");
+  CHECK(departure(out({heads, "-w", other}),
+                  out({heads + "/x.npy", "-w", other, "--compute", "f64"}), 0) == "");
+  CHECK(departure(out({heads, "-w", data + "parameters_merged"}),
+                  out({heads + "/x.npy", "-w", data + "parameters_merged", "--compute", "f64"}),
+                  0) == "");
+
+  // Queries, keys and values of the bundle need no projection, and keep to the output weight of -w.
+  fs::create_directories(folder / "projected");
+  for (const char* name : {"q", "k", "v"})
+    write_npy(folder / "projected/" + name + ".npy", tensor_file(plain + "/x.npy"));
+  const std::string projected = folder / "projected/";
+  CHECK(departure(out({folder / "projected", "-w", plain}),
+                  out({"--q", projected + "q.npy", "--k", projected + "k.npy", "--v",
+                       projected + "v.npy"}),
+                  0) == "");
+}
