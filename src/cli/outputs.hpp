@@ -6,6 +6,7 @@
 
 #include "qkv/attention/sizes.hpp"
 #include "qkv/io/write.hpp"
+#include "qkv/tensor/arithmetic.hpp"
 #include "qkv/tensor/tensor.hpp"
 
 namespace qkv::cli {
@@ -18,12 +19,14 @@ void make_folder(const std::string& folder, const std::string& flag);
 void require_no_input(const std::string& output, const std::vector<std::string>& inputs,
                       const std::string& flag);
 
-/// A cache as it came in: (B,G,S,D), or (G,S,D) where the input had no batch axis.
+/// A cache as it came in: (B,G,S,D), or (G,S,D) where the input had no batch axis; of the
+/// arithmetic's type.
 template <class T>
-void write_cache(const std::string& path, const Tensor<T, 4>& cache, const Sizes& sizes) {
+void write_cache(const std::string& path, const Tensor<T, 4>& cache, const Sizes& sizes,
+                 Arithmetic arithmetic) {
   Shape shape = cache.shape();
   if (!sizes.cache_has_batch) shape.erase(shape.begin());
-  write_npy(path, reshaped(as_array(cache), shape));
+  write_npy(path, reshaped(as_array(cache, arithmetic), shape));
 }
 
 }  // namespace qkv::cli

@@ -50,6 +50,12 @@ KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv
       std::tuple{problem.sizes.B, problem.sizes.H, problem.sizes.L, problem.sizes.S};
   const std::size_t heads_per_group = H / problem.sizes.G, block = queries_per_block(L, S);
   const Visibility<T>& visibility = problem.visibility;
+  const Settings& settings = problem.settings;
+  const Arithmetic arithmetic = settings.arithmetic;
+  const auto rounded = [arithmetic](Tensor<T, 4> stage) {
+    round_elements(arithmetic, stage.elements());
+    return stage;
+  };
   KernelOutput<T> output;
   output.heads = Tensor<T, 4>::make({B, H, L, problem.sizes.Dv});
   if (run.wants_lse) output.lse = Tensor<T, 3>::make({B, H, L});
@@ -62,16 +68,18 @@ KernelOutput<T> reference(const Problem<T>& problem, const QueryKeyValue<T>& qkv
         const std::size_t count = std::min(block, L - first);
         const Origin origin{b, h, first};
 
-        Tensor<T, 4> logits = scores(rows_of(qkv.q, b, h, first, count), k);
-        logits = scale(logits, problem.scale);
-        if (problem.settings.softcap) logits = softcap(logits, *problem.settings.softcap);
-        if (visibility.any()) logits = mask(logits, visibility, origin);
-        Tensor<T, 4> attn = softmax(logits, problem.settings.empty_rows, problem.sinks, h);
+        Tensor<T, 4> logits = rounded(scores(rows_of(qkv.q, b, h, first, count), k, arithmetic));
+        logits = rounded(scale(logits, problem.scale));
+        if (settings.softcap) logits = rounded(softcap(logits, *settings.softcap, arithmetic));
+        if (visibility.any()) logits = rounded(mask(logits, visibility, origin));
+        Tensor<T, 4> attn = softmax(logits, settings.empty_rows, problem.sinks, h, arithmetic);
         settle_empty_rows(attn, visibility, origin);
-        if (problem.settings.dropout)
-          attn = dropout(attn, *problem.settings.dropout, problem.settings.seed, H, L, origin);
+        attn = rounded(attn);
+        if (settings.dropout)
+          attn = rounded(dropout(attn, *settings.dropout, settings.seed, H, L, origin));
 
-        std::ranges::copy(weighted_sum(attn, v).elements(),
+        // finish() rounds the heads, with or without an output projection.
+        std::ranges::copy(weighted_sum(attn, v, arithmetic).elements(),
                           rows_of(output.heads, b, h, first, count).data());
         if (run.wants_lse) {
           const Tensor<T, 3> lse = log_sum_exp(logits);

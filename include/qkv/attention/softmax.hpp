@@ -3,6 +3,7 @@
 
 #include "qkv/attention/settings.hpp"
 #include "qkv/attention/visibility.hpp"
+#include "qkv/tensor/arithmetic.hpp"
 #include "qkv/tensor/tensor.hpp"
 
 namespace qkv {
@@ -18,7 +19,7 @@ namespace qkv {
 /// or +Inf in gives NaN out source  Milakov & Gimelshein 2018 (arXiv:1805.02867), Algorithm 2
 template <class T>
 Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows, const Tensor<T, 1>& sinks = {},
-                     std::size_t first_head = 0);
+                     std::size_t first_head = 0, Arithmetic arithmetic = Arithmetic::native);
 
 /// Gives rows whose every key is hidden their agreed weights, also where a finite fill made the
 /// softmax of them something else. Changes nothing where no rule hides anything.

@@ -79,8 +79,9 @@ std::size_t count_stdout(const RunOptions& options) {
 
 /// out with the axes that the input had.
 template <class T>
-Array shown_out(const Tensor<T, 4>& out, const std::vector<StageShape>& shapes) {
-  return reshaped(as_array(out), shapes.back().shape);
+Array shown_out(const Tensor<T, 4>& out, const std::vector<StageShape>& shapes,
+                Arithmetic arithmetic) {
+  return reshaped(as_array(out, arithmetic), shapes.back().shape);
 }
 
 std::string out_json(const RunOptions& options, const Request& request, const Sizes& sizes,
@@ -119,7 +120,8 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
 
   const Timed<T> timed = compute(problem, kernel, how, runs, options.console);
   const Attended<T>& attended = timed.result.attended;
-  const Array out = shown_out(attended.out, shapes);
+  const Arithmetic arithmetic = request.settings.arithmetic;
+  const Array out = shown_out(attended.out, shapes, arithmetic);
 
   const auto write_started = Clock::now();
   if (!options.output.empty()) write_npy(options.output, out);
@@ -129,8 +131,10 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
     if (!sizes.has_batch) shape.erase(shape.begin());
     write_npy(options.lse, reshaped(as_array(timed.result.lse), shape));
   }
-  if (!options.present_k.empty()) write_cache(options.present_k, attended.present_k, sizes);
-  if (!options.present_v.empty()) write_cache(options.present_v, attended.present_v, sizes);
+  if (!options.present_k.empty())
+    write_cache(options.present_k, attended.present_k, sizes, arithmetic);
+  if (!options.present_v.empty())
+    write_cache(options.present_v, attended.present_v, sizes, arithmetic);
   times.write_s = seconds_since(write_started);
 
   const bool stdout_taken = count_stdout(options) > 0;
@@ -176,8 +180,8 @@ int run_run(const RunOptions& options) {
   const Request request = read_request(options.common);
   for (const std::string& text : request.notes) note(options.console, text);
   const Sizes sizes = find_sizes(request.inputs, request.settings);
-  if (request.compute == Compute::f32) return run_in<float>(options, request, sizes, started);
-  return run_in<double>(options, request, sizes, started);
+  if (request.compute == Compute::f64) return run_in<double>(options, request, sizes, started);
+  return run_in<float>(options, request, sizes, started);
 }
 
 }  // namespace
