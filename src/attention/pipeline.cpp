@@ -21,11 +21,13 @@ namespace qkv {
 
 namespace {
 
-/// Offers each stage to the hook and goes on with what the hook left.
+/// Rounds each stage as the arithmetic asks, offers it to the hook and goes on with what the hook
+/// left.
 template <class T>
 class Show {
  public:
-  explicit Show(const OnStage<T>& on_stage) : on_stage_(on_stage) {}
+  Show(Arithmetic arithmetic, const OnStage<T>& on_stage)
+      : on_stage_(rounding_stages(arithmetic, on_stage)) {}
 
   Tensor<T, 4> operator()(std::string_view stage, Tensor<T, 4> value) const {
     if (on_stage_) on_stage_(stage, value);
@@ -39,25 +41,35 @@ class Show {
   }
 
  private:
-  const OnStage<T>& on_stage_;
+  OnStage<T> on_stage_;
 };
 
 }  // namespace
 
 template <class T>
+OnStage<T> rounding_stages(Arithmetic arithmetic, const OnStage<T>& on_stage) {
+  if (arithmetic == Arithmetic::native) return on_stage;
+  return [arithmetic, on_stage](std::string_view stage, Tensor<T, 4>& value) {
+    round_elements(arithmetic, value.elements());
+    if (on_stage) on_stage(stage, value);
+  };
+}
+
+template <class T>
 QueryKeyValue<T> prepare(const Problem<T>& problem, const OnStage<T>& on_stage) {
   const Sizes& sizes = problem.sizes;
   const Settings& settings = problem.settings;
-  const Show<T> show(on_stage);
+  const Arithmetic arithmetic = settings.arithmetic;
+  const Show<T> show(arithmetic, on_stage);
 
   // q (B,H,L,D), k (B,G,S-P,D), v (B,G,S-P,Dv)
   Tensor<T, 4> q = problem.q, k = problem.k, v = problem.v;
   if (sizes.projects) {
     const Tensor<T, 3> x = show("x", problem.x);
     const Tensor<T, 3> context = sizes.has_context ? show("context", problem.context) : x;
-    q = split_heads(project(x, problem.query), sizes.H);
-    k = split_heads(project(context, problem.key), sizes.G);
-    v = split_heads(project(context, problem.value), sizes.G);
+    q = split_heads(project(x, problem.query, arithmetic), sizes.H);
+    k = split_heads(project(context, problem.key, arithmetic), sizes.G);
+    v = split_heads(project(context, problem.value, arithmetic), sizes.G);
   }
   q = show("q", q);
   k = show("k", k);
@@ -83,7 +95,8 @@ QueryKeyValue<T> prepare(const Problem<T>& problem, const OnStage<T>& on_stage) 
 template <class T>
 Tensor<T, 4> finish(const Problem<T>& problem, Tensor<T, 4> heads, const OnStage<T>& on_stage) {
   const Sizes& sizes = problem.sizes;
-  const Show<T> show(on_stage);
+  const Arithmetic arithmetic = problem.settings.arithmetic;
+  const Show<T> show(arithmetic, on_stage);
 
   if (sizes.rank_four && !sizes.has_wo) {
     heads = show("heads", heads);
@@ -96,7 +109,7 @@ Tensor<T, 4> finish(const Problem<T>& problem, Tensor<T, 4> heads, const OnStage
   heads = show("heads", heads);
   const Tensor<T, 3> side_by_side = show("concat", concat(heads));
   const Tensor<T, 3> out =
-      show("out", sizes.has_wo ? project(side_by_side, problem.output) : side_by_side);
+      show("out", sizes.has_wo ? project(side_by_side, problem.output, arithmetic) : side_by_side);
   return out.template reshaped<4>({out.size(0), 1, out.size(1), out.size(2)});
 }
 
@@ -104,18 +117,20 @@ template <class T>
 Attended<T> attend(const Problem<T>& problem, const OnStage<T>& on_stage) {
   const Settings& settings = problem.settings;
   const Visibility<T>& visibility = problem.visibility;
-  const Show<T> show(on_stage);
+  const Arithmetic arithmetic = settings.arithmetic;
+  const Show<T> show(arithmetic, on_stage);
 
   // q (B,H,L,D), k (B,G,S,D), v (B,G,S,Dv)
   const auto [q, k, v] = prepare(problem, on_stage);
 
   // (B,H,L,S) from here to attn
-  Tensor<T, 4> logits = show("scores", scores(q, k));
-  logits = show("scaled", scale(logits, problem.scale));
-  if (settings.softcap) logits = show("capped", softcap(logits, *settings.softcap));
-  if (visibility.any()) logits = show("masked", mask(logits, visibility));
+  Tensor<T, 4> logits = show("scores", scores(q, k, arithmetic));
+  logits = show("scaled", scale(logits, problem.scale, problem.threads));
+  if (settings.softcap) logits = show("capped", softcap(logits, *settings.softcap, arithmetic));
+  if (visibility.any()) logits = show("masked", mask(logits, visibility, {}, problem.threads));
 
-  Tensor<T, 4> attn = softmax(logits, settings.empty_rows, problem.sinks);
+  Tensor<T, 4> attn =
+      softmax(logits, settings.empty_rows, problem.sinks, 0, arithmetic, problem.threads);
   settle_empty_rows(attn, visibility);
   attn = show("attn", attn);
   if (settings.dropout) {
@@ -123,10 +138,12 @@ Attended<T> attend(const Problem<T>& problem, const OnStage<T>& on_stage) {
                 dropout(attn, *settings.dropout, settings.seed, problem.sizes.H, problem.sizes.L));
   }
 
-  const Tensor<T, 4> out = finish(problem, weighted_sum(attn, v), on_stage);
+  const Tensor<T, 4> out = finish(problem, weighted_sum(attn, v, arithmetic), on_stage);
   return {out, k, v};
 }
 
+template OnStage<float> rounding_stages(Arithmetic, const OnStage<float>&);
+template OnStage<double> rounding_stages(Arithmetic, const OnStage<double>&);
 template QueryKeyValue<float> prepare(const Problem<float>&, const OnStage<float>&);
 template QueryKeyValue<double> prepare(const Problem<double>&, const OnStage<double>&);
 template Tensor<float, 4> finish(const Problem<float>&, Tensor<float, 4>, const OnStage<float>&);

@@ -6,6 +6,7 @@
 
 #include "qkv/attention/fused_weights.hpp"
 #include "qkv/attention/read_visibility.hpp"
+#include "qkv/attention/round_inputs.hpp"
 #include "qkv/attention/split_heads.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/base/text.hpp"
@@ -109,12 +110,14 @@ double scale_of(const Settings& settings, const Sizes& sizes) {
 }  // namespace
 
 template <class T>
-Problem<T> make_problem(const Inputs& inputs, const Settings& settings, Reading reading) {
+Problem<T> make_problem(const Inputs& given, const Settings& settings, Reading reading) {
   Problem<T> problem;
+  const Inputs inputs = rounded(given, settings, problem.notes);
   problem.sizes = find_sizes(inputs, settings);
   problem.settings = settings;
   problem.settings.heads = problem.sizes.H;
   problem.settings.kv_heads = problem.sizes.G;
+  problem.settings.fill = rounded(settings.fill, settings.arithmetic, problem.notes);
   problem.scale = scale_of(settings, problem.sizes);
   const Sizes& sizes = problem.sizes;
 

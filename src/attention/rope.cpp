@@ -40,6 +40,8 @@ Tensor<T, 4> rope(const Tensor<T, 4>& x, const Tensor<double, 2>& positions, dou
     for (std::size_t l = 0; l < L; ++l) {
       for (std::size_t i = 0; i < pairs; ++i) {
         const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(rope_dim);
+        // The library's last bit of a double may differ by CPU; in float16 and bfloat16 that is
+        // seen only where a result lies within 2^-52 of where rounding turns.
         const double angle = positions(b, l) * std::pow(base, exponent);
         cosines(b, l, i) = std::cos(angle);
         sines(b, l, i) = std::sin(angle);

@@ -7,6 +7,9 @@
 #include <optional>
 #include <span>
 
+#include "qkv/base/parallel.hpp"
+#include "qkv/tensor/portable.hpp"
+
 namespace qkv {
 
 namespace {
@@ -38,36 +41,47 @@ bool all_hidden(std::span<const T> row) {
   return std::ranges::all_of(row, [](T x) { return x == -std::numeric_limits<T>::infinity(); });
 }
 
-template <class T>
+template <class T, class Exponential>
 void softmax_row(std::span<const T> x, std::span<T> attn, EmptyRows empty_rows,
-                 std::optional<T> sink) {
+                 std::optional<T> sink, Exponential exponential) {
   if (all_hidden(x)) {
     std::ranges::fill(attn, empty_weight<T>(empty_rows, x.size()));
     return;
   }
   const T m = sink ? std::max(greatest(x), *sink) : greatest(x);
-  double sum = sink ? static_cast<double>(std::exp(*sink - m)) : 0;
+  double sum = sink ? static_cast<double>(exponential(*sink - m)) : 0;
   for (std::size_t s = 0; s < x.size(); ++s) {
-    attn[s] = std::exp(x[s] - m);
+    attn[s] = exponential(x[s] - m);
     sum += static_cast<double>(attn[s]);
   }
   for (T& weight : attn) weight = static_cast<T>(static_cast<double>(weight) / sum);
+}
+
+template <class T, class Exponential>
+Tensor<T, 4> softmax_by(Exponential exponential, const Tensor<T, 4>& x, EmptyRows empty_rows,
+                        const Tensor<T, 1>& sinks, std::size_t first_head, std::size_t threads) {
+  auto attn = Tensor<T, 4>::make(x.sizes());
+  const std::size_t heads = x.size(1), length = x.size(2);
+  const std::size_t rows = x.size(0) * heads * length;
+  parallel_blocks(threads, rows, [&](std::size_t first, std::size_t last) {
+    for (std::size_t n = first; n < last; ++n) {
+      const std::size_t b = n / length / heads, h = n / length % heads, l = n % length;
+      const auto sink = sinks.empty() ? std::nullopt : std::optional<T>(sinks(first_head + h));
+      softmax_row(x.row(b, h, l), attn.row(b, h, l), empty_rows, sink, exponential);
+    }
+  });
+  return attn;
 }
 
 }  // namespace
 
 template <class T>
 Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows, const Tensor<T, 1>& sinks,
-                     std::size_t first_head) {
-  auto attn = Tensor<T, 4>::make(x.sizes());
-  for (std::size_t b = 0; b < x.size(0); ++b) {
-    for (std::size_t h = 0; h < x.size(1); ++h) {
-      const auto sink = sinks.empty() ? std::nullopt : std::optional<T>(sinks(first_head + h));
-      for (std::size_t l = 0; l < x.size(2); ++l)
-        softmax_row(x.row(b, h, l), attn.row(b, h, l), empty_rows, sink);
-    }
-  }
-  return attn;
+                     std::size_t first_head, Arithmetic arithmetic, std::size_t threads) {
+  if (arithmetic == Arithmetic::native)
+    return softmax_by([](T t) { return std::exp(t); }, x, empty_rows, sinks, first_head, threads);
+  const auto portable = [](T t) { return static_cast<T>(portable_exp(static_cast<double>(t))); };
+  return softmax_by(portable, x, empty_rows, sinks, first_head, threads);
 }
 
 template <class T>
@@ -107,9 +121,9 @@ Tensor<T, 3> log_sum_exp(const Tensor<T, 4>& x) {
 }
 
 template Tensor<float, 4> softmax(const Tensor<float, 4>&, EmptyRows, const Tensor<float, 1>&,
-                                  std::size_t);
+                                  std::size_t, Arithmetic, std::size_t);
 template Tensor<double, 4> softmax(const Tensor<double, 4>&, EmptyRows, const Tensor<double, 1>&,
-                                   std::size_t);
+                                   std::size_t, Arithmetic, std::size_t);
 template void settle_empty_rows(Tensor<float, 4>&, const Visibility<float>&, const Origin&);
 template void settle_empty_rows(Tensor<double, 4>&, const Visibility<double>&, const Origin&);
 template Tensor<float, 3> log_sum_exp(const Tensor<float, 4>&);

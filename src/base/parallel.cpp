@@ -53,4 +53,13 @@ std::size_t worthwhile_threads(std::size_t wanted, double operations) {
   return most < static_cast<double>(wanted) ? static_cast<std::size_t>(most) : wanted;
 }
 
+void parallel_blocks(std::size_t threads, std::size_t count,
+                     const std::function<void(std::size_t, std::size_t)>& work) {
+  // Several blocks for each thread, so that none waits long for another.
+  const std::size_t blocks = threads > 1 ? std::min(count, 8 * threads) : 1;
+  if (blocks < 2) return work(0, count);
+  parallel(threads, blocks,
+           [&](std::size_t n, std::size_t) { work(count * n / blocks, count * (n + 1) / blocks); });
+}
+
 }  // namespace qkv

@@ -7,6 +7,8 @@
 
 namespace qkv {
 
+// The library's functions, in every arithmetic: what their last bit of a double may differ by from
+// CPU to CPU is seen in float16 and bfloat16 only within 2^-52 of where rounding turns.
 double activated(double a, Activation activation) {
   switch (activation) {
     case Activation::relu:

@@ -38,8 +38,10 @@ Tensor<T, 3> attention(const Tensor<T, 3>& x, const OnStage<T>& on_stage, BlockR
 }  // namespace
 
 template <class T>
-BlockResult<T> block(const BlockProblem<T>& problem, const OnStage<T>& on_stage) {
+BlockResult<T> block(const BlockProblem<T>& problem, const OnStage<T>& hook) {
   const BlockSettings& settings = problem.settings;
+  const Arithmetic arithmetic = problem.attention.settings.arithmetic;
+  const OnStage<T> on_stage = rounding_stages(arithmetic, hook);
   BlockResult<T> result;
   result.attention = problem.attention;
   const auto norm1 = [&](const Tensor<T, 3>& x) {
@@ -58,13 +60,13 @@ BlockResult<T> block(const BlockProblem<T>& problem, const OnStage<T>& on_stage)
   if (settings.order == NormOrder::pre) {
     const Tensor<T, 3> out = attention(norm1(x), on_stage, result);
     const Tensor<T, 3> res1 = show(on_stage, "res1", residual(x, out));
-    const Tensor<T, 3> ff2 = feed_forward(norm2(res1), problem.feed_forward, on_stage);
+    const Tensor<T, 3> ff2 = feed_forward(norm2(res1), problem.feed_forward, on_stage, arithmetic);
     const Tensor<T, 3> res2 = show(on_stage, "res2", residual(res1, ff2));
     result.out = show(on_stage, "block_out", res2);
   } else {
     const Tensor<T, 3> out = attention(x, on_stage, result);
     const Tensor<T, 3> middle = norm1(show(on_stage, "res1", residual(x, out)));
-    const Tensor<T, 3> ff2 = feed_forward(middle, problem.feed_forward, on_stage);
+    const Tensor<T, 3> ff2 = feed_forward(middle, problem.feed_forward, on_stage, arithmetic);
     const Tensor<T, 3> res2 = show(on_stage, "res2", residual(middle, ff2));
     result.out = show(on_stage, "block_out", norm2(res2));
   }

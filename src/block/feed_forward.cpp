@@ -23,19 +23,19 @@ Tensor<T, 3> product(const Tensor<T, 3>& a, const Tensor<T, 3>& b) {
 
 template <class T>
 Tensor<T, 3> feed_forward(const Tensor<T, 3>& x, const FeedForward<T>& weights,
-                          const OnStage<T>& on_stage) {
-  const Tensor<T, 3> ff1 = show(on_stage, "ff1", project(x, weights.w1));
+                          const OnStage<T>& on_stage, Arithmetic arithmetic) {
+  const Tensor<T, 3> ff1 = show(on_stage, "ff1", project(x, weights.w1, arithmetic));
   Tensor<T, 3> inner = show(on_stage, "ff_act", activate(ff1, weights.activation));
   if (!weights.w3.weight.empty()) {
-    const Tensor<T, 3> ff3 = show(on_stage, "ff3", project(x, weights.w3));
+    const Tensor<T, 3> ff3 = show(on_stage, "ff3", project(x, weights.w3, arithmetic));
     inner = show(on_stage, "ff_gated", product(inner, ff3));
   }
-  return show(on_stage, "ff2", project(inner, weights.w2));
+  return show(on_stage, "ff2", project(inner, weights.w2, arithmetic));
 }
 
 template Tensor<float, 3> feed_forward(const Tensor<float, 3>&, const FeedForward<float>&,
-                                       const OnStage<float>&);
+                                       const OnStage<float>&, Arithmetic);
 template Tensor<double, 3> feed_forward(const Tensor<double, 3>&, const FeedForward<double>&,
-                                        const OnStage<double>&);
+                                        const OnStage<double>&, Arithmetic);
 
 }  // namespace qkv

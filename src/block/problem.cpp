@@ -1,6 +1,7 @@
 // BlockProblem: the tensors of a block brought to one arithmetic type, every convention settled.
 #include "qkv/block/problem.hpp"
 
+#include "qkv/attention/round_inputs.hpp"
 #include "qkv/base/text.hpp"
 
 namespace qkv {
@@ -18,6 +19,11 @@ Linear<T> linear(const NamedArray& weight, WeightOrder order,
   return linear;
 }
 
+constexpr std::optional<NamedArray> BlockInputs::*rounded_inputs[] = {
+    &BlockInputs::norm1_w, &BlockInputs::norm1_b, &BlockInputs::norm2_w,
+    &BlockInputs::norm2_b, &BlockInputs::ff_w1,   &BlockInputs::ff_w2,
+    &BlockInputs::ff_w3,   &BlockInputs::ff_b1,   &BlockInputs::ff_b2};
+
 template <class T>
 NormWeights<T> norm_weights(const std::optional<NamedArray>& gain,
                             const std::optional<NamedArray>& bias) {
@@ -30,16 +36,19 @@ NormWeights<T> norm_weights(const std::optional<NamedArray>& gain,
 }  // namespace
 
 template <class T>
-BlockProblem<T> make_block_problem(const Inputs& inputs, const BlockInputs& block,
+BlockProblem<T> make_block_problem(const Inputs& inputs, const BlockInputs& given,
                                    const Settings& settings, const BlockSettings& block_settings) {
-  find_block_sizes(inputs, block, settings, block_settings);
+  find_block_sizes(inputs, given, settings, block_settings);
   BlockProblem<T> problem;
   problem.settings = block_settings;
-  const BlockOrders orders = find_block_orders(inputs, block, settings);
+  const BlockOrders orders = find_block_orders(inputs, given, settings);
   Settings of_attention = settings;
   of_attention.weight_order = orders.attention;
   problem.attention = make_problem<T>(inputs, of_attention);
   problem.notes = problem.attention.notes;
+  BlockInputs block = given;
+  for (const auto input : rounded_inputs)
+    round_input(block.*input, settings.arithmetic, problem.notes);
   if (!orders.note.empty()) problem.notes.push_back(orders.note);
   std::vector<std::string> no_gain;
   if (!block.norm1_w) no_gain.emplace_back("norm1_w");

@@ -63,6 +63,7 @@ template <class T>
 std::string beyond_largest(const Evidence<T>& evidence) {
   const double eps = rounding_of(evidence).eps;
   if (eps == epsilon(DType::float16)) return "beyond the largest float16, 65504";
+  if (eps == epsilon(DType::bfloat16)) return "beyond the largest bfloat16, 3.39e+38";
   if (eps < epsilon(DType::float32)) return "beyond the largest float64, 1.8e+308";
   return "beyond the largest float32, 3.4e+38";
 }
@@ -128,8 +129,9 @@ Explanation explain(const Evidence<T>& evidence, std::string_view stage, const T
   const std::string beyond = beyond_largest(evidence);
   if (one_of(stage, {"x", "context", "q", "k", "v"})) {
     const bool given = one_of(stage, {"x", "context"}) || !evidence.sizes.projects;
+    const bool rounded = evidence.settings.arithmetic != Arithmetic::native;
     Explanation reason{
-        given ? "the input holds it"
+        given ? "the input holds it" + (rounded ? ", or a number " + beyond : "")
               : "x is finite: the weight or bias holds it, or the product is " + beyond,
         "mend the inputs first (input.finite names them)"};
     if (one_of(stage, {"k", "v"}) && only_behind_mask(evidence, tensor)) {
@@ -141,7 +143,9 @@ Explanation explain(const Evidence<T>& evidence, std::string_view stage, const T
     return reason;
   }
   if (stage == "q_rope" || stage == "k_rope") {
-    return {"q and k before the rotation are finite", "look at --rope and --position"};
+    return {"q and k before the rotation are finite: --position holds it, or a turned pair is " +
+                beyond,
+            "look at --rope and --position"};
   }
   if (stage == "scores") {
     const bool cached = evidence.sizes.P > 0;

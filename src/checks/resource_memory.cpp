@@ -11,8 +11,8 @@ CheckResult resource_memory(const Evidence<T>& evidence) {
   const Sizes& sizes = evidence.sizes;
   if (!(evidence.stage_bytes > 0)) return skipped("stages", "needs the sizes of the stages");
   const std::string largest = evidence.largest_stage.empty() ? "scores" : evidence.largest_stage;
-  const double scores_bytes =
-      static_cast<double>(sizes.B * sizes.H * sizes.L * sizes.S) * sizeof(T);
+  const std::size_t element = size_of(dtype_of(evidence.settings.arithmetic, dtype_of<T>()));
+  const double scores_bytes = static_cast<double>(sizes.B * sizes.H * sizes.L * sizes.S * element);
 
   CheckResult result{.stage = largest,
                      .status = Status::pass,

@@ -96,7 +96,9 @@ constexpr OptionRow rows[] = {
     {"position", "P", "Position of the first query (the cache's length), or a file of positions",
      OptionKind::tensor, "Scores"},
 
-    {"compute", "f32|f64", "Arithmetic (f32)", OptionKind::text, "Resources"},
+    {"compute", "f32|f64|f16|bf16",
+     "Arithmetic; f16 and bf16 round every stage as an implementation in half precision does (f32)",
+     OptionKind::text, "Resources"},
     {"threads", "N", "Threads (all cores)", OptionKind::text, "Resources"},
     {"memory-limit", "SIZE", "Refuse what would need more: 512M, 4GiB (80 % of free memory)",
      OptionKind::text, "Resources"},

@@ -70,7 +70,12 @@ void add_setting_option(CLI::App& app, CommonOptions& options, const std::string
                         const std::string& value, const std::string& help,
                         const std::string& group);
 
-enum class Compute { f32, f64 };
+/// f16 and bf16: in elements of float, rounded as Settings::arithmetic says.
+enum class Compute { f32, f64, f16, bf16 };
+std::string_view name(Compute compute);
+
+/// Bytes of one element of a stage as --compute says: 4, 8 or 2.
+std::size_t element_size(Compute compute);
 
 /// The words of an option, and where they stood.
 struct GivenWords {
@@ -84,6 +89,7 @@ struct Request {
   HeadWeights heads = {};  ///< already part of the inputs, unless these have no x yet
   Settings settings = {};
   Compute compute = Compute::f32;
+  std::string compute_place = {};  ///< "--compute", or "compute in demo/config.json"
   std::size_t threads = 1;
   double memory_limit = 0;  ///< bytes
   bool memory_limit_given = false;
@@ -103,6 +109,11 @@ Request read_request(CommonOptions options);
 /// Makes the heads' own weights part of the inputs, once there is an x whose width tells how they
 /// are stored. Does nothing where there are none.
 void join_heads(Request& request);
+
+/// throws  Error where a command that computes in float32 and float64 only was asked for another;
+///         `what` it has none of: "no gradients in half precision"
+void require_full_precision(const Request& request, const std::string& what,
+                            const std::string& hint = "");
 
 /// Bytes that one process may take: 80 % of what is free now.
 double default_memory_limit();

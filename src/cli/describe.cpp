@@ -109,8 +109,7 @@ std::string headline(const Request& request, const Sizes& sizes) {
   if (s.qk_norm) line += fmt::format("   qk-norm {}", text_of(*s.qk_norm));
   if (s.dropout) line += fmt::format("   dropout {} (seed {})", number_text(*s.dropout), s.seed);
   if (s.rope_base) line += "   " + rope_words(s, sizes);
-  line += fmt::format("   {}   {}", mask_words(request),
-                      request.compute == Compute::f32 ? "f32" : "f64");
+  line += fmt::format("   {}   {}", mask_words(request), name(request.compute));
   if (!s.preset.empty()) line += "\n" + preset_words(request);
   return line;
 }
@@ -129,7 +128,7 @@ std::vector<ConfigEntry> config_entries(const Request& request, const Sizes& siz
   if (sizes.projects) entries.push_back(number_entry("E", static_cast<double>(sizes.E)));
   entries.push_back(number_entry("heads", static_cast<double>(sizes.H)));
   entries.push_back(number_entry("kv-heads", static_cast<double>(sizes.G)));
-  entries.push_back(text_entry("compute", request.compute == Compute::f32 ? "f32" : "f64"));
+  entries.push_back(text_entry("compute", std::string(name(request.compute))));
   if (!s.preset.empty()) entries.push_back(text_entry("like", s.preset));
   if (sizes.rank_four)
     entries.push_back(text_entry("layout", s.layout == Layout::bhld ? "bhld" : "blhd"));

@@ -21,7 +21,8 @@ Evidence<T> trace_evidence(const Problem<T>& problem, const Request& request,
   evidence.sizes = problem.sizes;
   evidence.settings = problem.settings;
   evidence.inputs = &request.inputs;
-  evidence.eps = epsilon(dtype_of<T>());
+  const DType dtype = dtype_of(problem.settings.arithmetic, dtype_of<T>());
+  evidence.eps = epsilon(dtype);
   evidence.own = true;
   evidence.x = problem.x;
   evidence.v = attended.present_v;
@@ -34,9 +35,10 @@ Evidence<T> trace_evidence(const Problem<T>& problem, const Request& request,
     for (const auto& [role, target] : roles) {
       if (id == role) *target = tensor;
     }
-    evidence.stage_bytes += static_cast<double>(tensor.size() * sizeof(T));
-    if (static_cast<double>(tensor.size() * sizeof(T)) > evidence.largest_bytes) {
-      evidence.largest_bytes = static_cast<double>(tensor.size() * sizeof(T));
+    const auto bytes = static_cast<double>(tensor.size() * size_of(dtype));
+    evidence.stage_bytes += bytes;
+    if (bytes > evidence.largest_bytes) {
+      evidence.largest_bytes = bytes;
       evidence.largest_stage = id;
     }
   }

@@ -130,6 +130,11 @@ double stage_bytes(const StageShape& stage, const Sizes& sizes, std::size_t elem
   return has_batch ? bytes : bytes * static_cast<double>(sizes.B);
 }
 
+std::size_t held_size(Compute compute) {
+  const std::size_t size = element_size(compute);
+  return size < sizeof(float) ? sizeof(float) + size : size;
+}
+
 MemoryEstimate stage_memory(const std::vector<StageShape>& stages, const Sizes& sizes,
                             std::size_t element_size) {
   MemoryEstimate estimate;

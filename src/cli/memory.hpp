@@ -43,6 +43,10 @@ double stage_bytes(const StageShape& stage, const Sizes& sizes, std::size_t elem
 MemoryEstimate stage_memory(const std::vector<StageShape>& stages, const Sizes& sizes,
                             std::size_t element_size);
 
+/// Bytes by which trace holds an element: stages in half precision lie in float, and in their own
+/// two bytes for what is printed and written.
+std::size_t held_size(Compute compute);
+
 /// The kernel that would compute a problem of these sizes.
 using KernelAt = std::function<const Kernel&(const Sizes&)>;
 

@@ -6,6 +6,7 @@
 
 #include "qkv/attention/sizes.hpp"
 #include "qkv/io/write.hpp"
+#include "qkv/tensor/arithmetic.hpp"
 #include "qkv/tensor/tensor.hpp"
 
 namespace qkv::cli {

@@ -15,6 +15,10 @@ namespace qkv::cli {
 
 namespace {
 
+constexpr std::string_view computes[] = {"f32", "f64", "f16", "bf16"};  // by Compute
+
+std::vector<std::string> compute_names() { return {std::begin(computes), std::end(computes)}; }
+
 class SettingsReader {
  public:
   SettingsReader(const CommonOptions& options, Request& request)
@@ -61,7 +65,11 @@ class SettingsReader {
     when("rope", [&] { s.rope_base = positive("rope"); });
     when("rope-style", [&] { choice("rope-style", {"half", "interleaved"}, s.rope_style); });
     when("rope-dim", [&] { s.rope_dim = count("rope-dim"); });
-    when("compute", [&] { choice("compute", {"f32", "f64"}, request_.compute); });
+    request_.compute_place = options_.place("compute");
+    when("compute", [&] { choice("compute", compute_names(), request_.compute); });
+    s.arithmetic = request_.compute == Compute::f16    ? Arithmetic::float16
+                   : request_.compute == Compute::bf16 ? Arithmetic::bfloat16
+                                                       : Arithmetic::native;
     request_.threads = std::max(1u, std::thread::hardware_concurrency());
     when("threads", [&] { request_.threads = count("threads"); });
     request_.memory_limit_given = options_.has("memory-limit");
@@ -193,6 +201,22 @@ class SettingsReader {
 
 void read_settings(const CommonOptions& options, Request& request, Complaints& complaints) {
   SettingsReader(options, request).read(complaints);
+}
+
+std::string_view name(Compute compute) { return computes[static_cast<std::size_t>(compute)]; }
+
+std::size_t element_size(Compute compute) {
+  return compute == Compute::f32 ? 4 : compute == Compute::f64 ? 8 : 2;
+}
+
+void require_full_precision(const Request& request, const std::string& what,
+                            const std::string& hint) {
+  if (request.compute == Compute::f32 || request.compute == Compute::f64) return;
+  throw Error(Complaint{.what = what,
+                        .where = request.compute_place,
+                        .expected = "f32 or f64",
+                        .got = std::string(name(request.compute)),
+                        .hint = hint});
 }
 
 double default_memory_limit() {

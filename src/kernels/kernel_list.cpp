@@ -24,10 +24,23 @@ constexpr Kernel kernels[] = {
      always, reference<float>, reference<double>, reference_workspace},
 };
 
+/// The arithmetic as --compute calls it.
+template <class T>
+std::string compute_name(const Settings& settings) {
+  if (settings.arithmetic == Arithmetic::float16) return "f16";
+  if (settings.arithmetic == Arithmetic::bfloat16) return "bf16";
+  return sizeof(T) == sizeof(float) ? "f32" : "f64";
+}
+
+/// Kernels that know no double know float32 and no other arithmetic.
+template <class T>
+bool has_arithmetic(const Kernel& kernel, const Settings& settings) {
+  return compute_name<T>(settings) == "f32" || kernel.run_double != nullptr;
+}
+
 template <class T>
 bool fits(const Kernel& kernel, const Sizes& sizes, const Settings& settings) {
-  const bool has_type = sizeof(T) == sizeof(float) || kernel.run_double != nullptr;
-  return has_type && kernel.supports(sizes, settings);
+  return has_arithmetic<T>(kernel, settings) && kernel.supports(sizes, settings);
 }
 
 }  // namespace
@@ -43,11 +56,12 @@ const Kernel& choose_kernel(const std::string& wanted, const Sizes& sizes,
     if (wanted != "auto" && wanted != kernel.name) continue;
     if (fits<T>(kernel, sizes, settings)) return kernel;
     if (wanted == "auto") continue;
-    if (sizeof(T) != sizeof(float) && kernel.run_double == nullptr) {
-      throw Error(Complaint{.what = "kernel computes in float32 only",
-                            .where = "--kernel",
-                            .expected = "auto or reference with --compute f64",
-                            .got = wanted});
+    if (!has_arithmetic<T>(kernel, settings)) {
+      throw Error(
+          Complaint{.what = "kernel computes in float32 only",
+                    .where = "--kernel",
+                    .expected = "auto or reference with --compute " + compute_name<T>(settings),
+                    .got = wanted});
     }
     throw Error(Complaint{.what = "kernel does not support this problem",
                           .where = "--kernel " + wanted,

@@ -18,7 +18,8 @@ Array rows_of(const Array& x, std::size_t b, std::size_t first, std::size_t coun
   return rows;
 }
 
-/// project() of what a file holds: of another type, it is converted a few rows at a time.
+/// project() in float32 or float64 of what a file holds: of another type, it is converted a few
+/// rows at a time.
 template <class T>
 Tensor<T, 3> project_stored(const Array& x, const Linear<T>& linear) {
   if (x.dtype == dtype_of<T>() && is_plain(x)) return project(as_rank<T, 3>(x), linear);

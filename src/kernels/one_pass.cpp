@@ -1,5 +1,6 @@
 // attend_in_one_pass(): part by part, from what the files hold to the elements of out.
 #include <algorithm>
+#include <utility>
 
 #include "flatten.hpp"
 #include "lay_out.hpp"
@@ -75,15 +76,18 @@ OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel, K
         all_progress((static_cast<double>(n) + share) / static_cast<double>(parts.size()));
       };
     }
-    const KernelOutput<T> output = run_kernel(kernel, problem, result.views, run);
+    KernelOutput<T> output = run_kernel(kernel, problem, result.views, run);
+    const Arithmetic arithmetic = problem.settings.arithmetic;
+    round_elements(arithmetic, output.heads.elements());
     if (run.wants_lse) keep_lse(output.lse, part, result.lse);
     if (sizes.has_wo) {
       const Tensor<T, 3> side_by_side = output.heads.template reshaped<3>(
           {part.b_end - part.b, part.l_end - part.l, sizes.H * sizes.Dv});
-      const Tensor<T, 3> out = project(side_by_side, problem.output);
-      on_out(out.elements());
+      Tensor<T, 3> out = project(side_by_side, problem.output, arithmetic);
+      round_elements(arithmetic, out.elements());
+      on_out(std::as_const(out).elements());
     } else {
-      on_out(output.heads.elements());
+      on_out(std::as_const(output.heads).elements());
     }
   }
   return result;

@@ -53,6 +53,12 @@ KernelOutput<T> reference(const Problem<T>& problem, const HeadViews& views, con
              all_v = as_rank<T, 4>(views.v);
   const Part part = run.part.value_or(whole(problem.sizes));
   KernelOutput<T> output = make_output<T>(problem, run);
+  const Settings& settings = problem.settings;
+  const Arithmetic arithmetic = settings.arithmetic;
+  const auto rounded = [arithmetic](Tensor<T, 4> stage) {
+    round_elements(arithmetic, stage.elements());
+    return stage;
+  };
 
   for (std::size_t b = part.b; b < part.b_end; ++b) {
     for (std::size_t h = part.h; h < part.h_end; ++h) {
@@ -62,16 +68,18 @@ KernelOutput<T> reference(const Problem<T>& problem, const HeadViews& views, con
         const std::size_t count = std::min(block, part.l_end - first);
         const Origin origin{b, h, first};
 
-        Tensor<T, 4> logits = scores(rows_of(all_q, b, h, first, count), k);
-        logits = scale(logits, problem.scale);
-        if (problem.settings.softcap) logits = softcap(logits, *problem.settings.softcap);
-        if (visibility.any()) logits = mask(logits, visibility, origin);
-        Tensor<T, 4> attn = softmax(logits, problem.settings.empty_rows, problem.sinks, h);
+        Tensor<T, 4> logits = rounded(scores(rows_of(all_q, b, h, first, count), k, arithmetic));
+        logits = rounded(scale(logits, problem.scale));
+        if (settings.softcap) logits = rounded(softcap(logits, *settings.softcap, arithmetic));
+        if (visibility.any()) logits = rounded(mask(logits, visibility, origin));
+        Tensor<T, 4> attn = softmax(logits, settings.empty_rows, problem.sinks, h, arithmetic);
         settle_empty_rows(attn, visibility, origin);
-        if (problem.settings.dropout)
-          attn = dropout(attn, *problem.settings.dropout, problem.settings.seed, H, L, origin);
+        attn = rounded(attn);
+        if (settings.dropout)
+          attn = rounded(dropout(attn, *settings.dropout, settings.seed, H, L, origin));
 
-        const Tensor<T, 4> sums = weighted_sum(attn, v);
+        // Rounded with the part that they belong to, whether or not there is an output projection.
+        const Tensor<T, 4> sums = weighted_sum(attn, v, arithmetic);
         for (std::size_t l = 0; l < count; ++l) {
           std::ranges::copy(
               sums.row(std::size_t{0}, std::size_t{0}, l),

@@ -83,6 +83,8 @@ void set_blas_threads(std::size_t threads) {
   openblas_set_num_threads(static_cast<int>(std::clamp<std::size_t>(threads, 1, 1024)));
 }
 
+std::size_t blas_threads() { return static_cast<std::size_t>(openblas_get_num_threads()); }
+
 std::string blas_description() {
   // The configuration opens with the library's name and version: "OpenBLAS 0.3.21 NO_LAPACKE
   // DYNAMIC_ARCH ...".

@@ -14,8 +14,8 @@ namespace qkv {
 /// shape   x (B,H,L,S), or a block of its rows that begins at `origin`
 /// edge    a hidden score is replaced, not added to, so that a NaN in it does not leak
 template <class T>
-Tensor<T, 4> mask(const Tensor<T, 4>& x, const Visibility<T>& visibility,
-                  const Origin& origin = {});
+Tensor<T, 4> mask(const Tensor<T, 4>& x, const Visibility<T>& visibility, const Origin& origin = {},
+                  std::size_t threads = 1);
 
 /// What hidden scores become: -Inf, the number that was asked for, or the lowest finite value of T.
 template <class T>

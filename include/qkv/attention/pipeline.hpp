@@ -15,6 +15,10 @@ namespace qkv {
 template <class T>
 using OnStage = std::function<void(std::string_view stage, Tensor<T, 4>& value)>;
 
+/// The hook with every stage rounded before it sees it; the hook itself for native arithmetic.
+template <class T>
+OnStage<T> rounding_stages(Arithmetic arithmetic, const OnStage<T>& on_stage);
+
 /// What a caller keeps when it is done.
 template <class T>
 struct Attended {

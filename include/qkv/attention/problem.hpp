@@ -39,6 +39,7 @@ template <class T>
 struct Problem {
   Sizes sizes = {};
   Settings settings = {};
+  std::size_t threads = 1;  ///< that a step may use
   double scale = 1;  ///< what the scores are multiplied by: 1/sqrt(D), --scale or 1/temperature
 
   Tensor<T, 3> x = {};                         ///< (B,L,E), empty unless sizes.projects

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "qkv/attention/problem.hpp"
+#include "qkv/tensor/arithmetic.hpp"
 #include "qkv/tensor/tensor.hpp"
 
 namespace qkv {
@@ -11,6 +12,7 @@ namespace qkv {
 ///
 /// shape   x (B,L,in) -> y (B,L,out)
 template <class T>
-Tensor<T, 3> project(const Tensor<T, 3>& x, const Linear<T>& linear);
+Tensor<T, 3> project(const Tensor<T, 3>& x, const Linear<T>& linear,
+                     Arithmetic arithmetic = Arithmetic::native);
 
 }  // namespace qkv

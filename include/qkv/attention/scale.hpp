@@ -10,6 +10,6 @@ namespace qkv {
 /// shape   (B,H,L,S) -> (B,H,L,S)
 /// source  Vaswani et al. 2017 (arXiv:1706.03762), section 3.2.1
 template <class T>
-Tensor<T, 4> scale(const Tensor<T, 4>& scores, double factor);
+Tensor<T, 4> scale(const Tensor<T, 4>& scores, double factor, std::size_t threads = 1);
 
 }  // namespace qkv

@@ -1,6 +1,7 @@
 // Stage scores: how well each query fits each key.
 #pragma once
 
+#include "qkv/tensor/arithmetic.hpp"
 #include "qkv/tensor/tensor.hpp"
 
 namespace qkv {
@@ -12,6 +13,7 @@ namespace qkv {
 /// source  Vaswani et al. 2017 (arXiv:1706.03762), equation 1; grouped heads as in ONNX
 /// Attention-23 (repeat, not tile)
 template <class T>
-Tensor<T, 4> scores(const Tensor<T, 4>& q, const Tensor<T, 4>& k);
+Tensor<T, 4> scores(const Tensor<T, 4>& q, const Tensor<T, 4>& k,
+                    Arithmetic arithmetic = Arithmetic::native);
 
 }  // namespace qkv

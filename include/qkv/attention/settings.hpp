@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "qkv/tensor/arithmetic.hpp"
+
 namespace qkv {
 
 enum class MaskTrue { attend, hide };  ///< what True, or 1, means in a mask
@@ -45,6 +47,7 @@ struct Window {
 };
 
 struct Settings {
+  Arithmetic arithmetic = Arithmetic::native;
   std::size_t heads = 1;                     ///< H
   std::optional<std::size_t> kv_heads = {};  ///< G, H where absent
   Layout layout = Layout::bhld;

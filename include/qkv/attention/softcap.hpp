@@ -1,6 +1,7 @@
 // Stage capped: logits bent smoothly into (-C, C).
 #pragma once
 
+#include "qkv/tensor/arithmetic.hpp"
 #include "qkv/tensor/tensor.hpp"
 
 namespace qkv {
@@ -12,6 +13,7 @@ namespace qkv {
 /// range   logits in [-C, C]
 /// source  ONNX Attention-23, attribute softcap
 template <class T>
-Tensor<T, 4> softcap(const Tensor<T, 4>& scaled, double cap);
+Tensor<T, 4> softcap(const Tensor<T, 4>& scaled, double cap,
+                     Arithmetic arithmetic = Arithmetic::native);
 
 }  // namespace qkv

@@ -3,6 +3,7 @@
 
 #include "qkv/attention/settings.hpp"
 #include "qkv/attention/visibility.hpp"
+#include "qkv/tensor/arithmetic.hpp"
 #include "qkv/tensor/tensor.hpp"
 
 namespace qkv {
@@ -14,11 +15,14 @@ namespace qkv {
 /// shape   x (B,H,L,S), sinks (H) or empty -> attn (B,H,L,S); x may be a block of the heads from
 ///         `first_head` on
 /// range   x logits, -Inf means "hidden"; attn in [0,1], each row over s sums to 1; the sum is
-/// taken in double edge    a row that is all -Inf gives zeros, NaN or 1/S as `empty_rows` says; NaN
-/// or +Inf in gives NaN out source  Milakov & Gimelshein 2018 (arXiv:1805.02867), Algorithm 2
+///         taken in double
+/// edge    a row that is all -Inf gives zeros, NaN or 1/S as `empty_rows` says; NaN or +Inf in
+///         gives NaN out
+/// source  Milakov & Gimelshein 2018 (arXiv:1805.02867), Algorithm 2
 template <class T>
 Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows, const Tensor<T, 1>& sinks = {},
-                     std::size_t first_head = 0);
+                     std::size_t first_head = 0, Arithmetic arithmetic = Arithmetic::native,
+                     std::size_t threads = 1);
 
 /// Gives rows whose every key is hidden their agreed weights, also where a finite fill made the
 /// softmax of them something else. Changes nothing where no rule hides anything.

@@ -21,4 +21,9 @@ void parallel(std::size_t threads, std::size_t items,
 /// Threads that a problem of so many floating-point operations keeps busy, at most `wanted`.
 std::size_t worthwhile_threads(std::size_t wanted, double operations);
 
+/// work(first, last) for blocks [first, last) of `count` items, as parallel() shares them out; all
+/// in one block where there is one thread.
+void parallel_blocks(std::size_t threads, std::size_t count,
+                     const std::function<void(std::size_t, std::size_t)>& work);
+
 }  // namespace qkv

@@ -20,11 +20,14 @@ struct FeedForward {
 /// and gated
 ///   ff3 = x*W3,  ff_gated = ff_act*ff3 element by element,  ff2 = ff_gated*W2 + b2
 ///
+/// The hook rounds the stages where the arithmetic asks for it (rounding_stages()).
+///
 /// shape   x (B,L,E) -> ff1, ff_act, ff3, ff_gated (B,L,F) -> ff2 (B,L,E); the hook sees (B,1,L,.)
 /// source  Vaswani et al. 2017 (arXiv:1706.03762), equation 2; Shazeer 2020 (arXiv:2002.05202),
 ///         equation 6, for the gated one
 template <class T>
 Tensor<T, 3> feed_forward(const Tensor<T, 3>& x, const FeedForward<T>& weights,
-                          const OnStage<T>& on_stage = {});
+                          const OnStage<T>& on_stage = {},
+                          Arithmetic arithmetic = Arithmetic::native);
 
 }  // namespace qkv

@@ -26,6 +26,7 @@ void matmul(std::size_t M, std::size_t N, std::size_t K, MatrixView<double> a, M
 
 /// How many threads a matrix product may use; 1 until it is set.
 void set_blas_threads(std::size_t threads);
+std::size_t blas_threads();
 
 /// "OpenBLAS 0.3.21, kernel SkylakeX": the kernel that runs, not the one that was asked for.
 std::string blas_description();

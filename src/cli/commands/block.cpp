@@ -160,7 +160,7 @@ std::vector<CheckResult> checks_of(const BlockResult<T>& result, const BlockProb
   std::vector<CheckResult> results = run_checks(evidence);
   const auto own = run_block_checks(BlockEvidence<T>{.settings = problem.settings,
                                                      .has_batch = evidence.sizes.has_batch,
-                                                     .eps = epsilon(dtype_of<T>()),
+                                                     .eps = evidence.eps,
                                                      .inputs = &inputs,
                                                      .stages = of_block,
                                                      .norm1_in = result.norm1_in,
@@ -193,15 +193,16 @@ Array compute(const BlockOptions& options, const BlockRequest& block, std::vecto
       note(options.console,
            layer.prefix.empty() ? text : "layer " + without_dot(layer.prefix) + ": " + text);
     }
+    const Arithmetic arithmetic = problem.attention.settings.arithmetic;
     Held<T> held;
     const BlockResult<T> result =
         qkv::block<T>(problem, [&](std::string_view id, Tensor<T, 4>& value) {
           StageRow row = shape_row(step.stages.at(held.size()));
           held.emplace_back(std::string(id), value);
-          row.dtype = dtype_of<T>();
+          row.dtype = dtype_of(arithmetic, dtype_of<T>());
           row.stats = stats_of(std::span<const T>(value.elements()));
-          row.bytes = static_cast<double>(value.size() * sizeof(T));
-          row.values = reshaped(as_array(value), row.shape);
+          row.bytes = static_cast<double>(value.size() * size_of(row.dtype));
+          row.values = reshaped(as_array(value, arithmetic), row.shape);
           report.stages.push_back(std::move(row));
         });
     Request request = block.request;
@@ -241,17 +242,17 @@ int run_block(const BlockOptions& options) {
     return done;
   }
 
-  const bool single = block.request.compute == Compute::f32;
   const Sizes& sizes = planned.front().sizes.attention;
-  const MemoryEstimate memory =
-      stage_memory(stages, sizes, single ? sizeof(float) : sizeof(double));
-  require_memory(memory, block.request, sizes);
+  const Compute computed = block.request.compute;
+  require_memory(stage_memory(stages, sizes, held_size(computed)), block.request, sizes);
+  const MemoryEstimate memory = stage_memory(stages, sizes, element_size(computed));
   const double feed_forward = 4.0 * static_cast<double>(sizes.B * sizes.L) *
                               static_cast<double>(sizes.E) *
                               static_cast<double>(planned.front().sizes.F);
   use_threads(block.request, sizes, feed_forward);
-  const Array out = single ? compute<float>(options, block, planned, memory, report)
-                           : compute<double>(options, block, planned, memory, report);
+  const Array out = computed == Compute::f64
+                        ? compute<double>(options, block, planned, memory, report)
+                        : compute<float>(options, block, planned, memory, report);
 
   if (!options.dump.empty()) dump_stages(options.dump, report, block.request.input_files);
   if (!options.output.empty()) write_npy(options.output, out);

@@ -223,6 +223,7 @@ int run_classify(const ClassifyOptions& options) {
   if (!tensor && has_position_file(words)) words.further_tensors.emplace_back("pos-encoding");
 
   Request request = read_request(without_texts(words));
+  require_full_precision(request, "no classifier in half precision");
   for (const char* name : {"vocab", "labels"}) {
     if (words.has(name)) request.input_files.push_back(words.at(name));
   }

@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -17,6 +18,7 @@
 #include "cli/numbers.hpp"
 #include "cli/progress.hpp"
 #include "cli/run.hpp"
+#include "qkv/attention/round_inputs.hpp"
 #include "qkv/attention/stage_list.hpp"
 #include "qkv/base/text.hpp"
 #include "qkv/io/read.hpp"
@@ -153,7 +155,19 @@ int run_diagnose(const DiagnoseOptions& options) {
   const std::size_t threads = use_threads(request, sizes);
   set_blas_threads(1);
 
-  Case the_case = make_case(request.inputs, request.settings, read_got(options, present));
+  // Half precision: the inputs and the fill are what that type makes of them. From there each step
+  // is exact, and your stages are judged by the rounding of the type, in whatever file they lie.
+  std::vector<std::string> rounding;
+  const Arithmetic arithmetic = request.settings.arithmetic;
+  const Inputs inputs = rounded(request.inputs, request.settings, rounding);
+  Settings settings = request.settings;
+  settings.fill = rounded(settings.fill, arithmetic, rounding);
+  settings.arithmetic = Arithmetic::native;
+  for (const std::string& text : rounding) note(options.console, text);
+
+  Case the_case = make_case(inputs, settings, read_got(options, present));
+  if (arithmetic != Arithmetic::native)
+    the_case.eps = std::max(the_case.eps, epsilon(dtype_of(arithmetic, DType::float32)));
   if (tolerance > 0) the_case.eps = tolerance;
   for (const std::string& text : the_case.problem.notes) note(options.console, text);
   DiagnoseReport report;

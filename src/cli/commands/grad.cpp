@@ -167,6 +167,9 @@ int run_grad(const GradOptions& options) {
   text_style(options.console);  // complains of a bad --color before any work
   const std::optional<double> clip = max_norm(options);
   const Request request = read_request(options.common);
+  require_full_precision(request, "no gradients in half precision",
+                         std::string("qkv trace --compute ") + std::string(name(request.compute)) +
+                             " shows where the way forward overflows");
   for (const std::string& text : request.notes) note(options.console, text);
   const Sizes sizes = find_sizes(request.inputs, request.settings);
   require_memory(

@@ -82,6 +82,8 @@ PlanFit fit(const BytesAt& bytes_at, const Sizes& sizes, double budget) {
 
 template <class T>
 PlanReport plan(const PlanOptions& options, const Request& request, const Sizes& sizes) {
+  // Of the tensors as an implementation in that type holds them.
+  const std::size_t element = element_size(request.compute);
   const std::vector<StageShape> stages =
       held_tensors(stage_shapes(request.inputs, request.settings, sizes), sizes);
   require_indices(stages);
@@ -90,7 +92,7 @@ PlanReport plan(const PlanOptions& options, const Request& request, const Sizes&
 
   PlanReport report{.headline = headline(request, sizes),
                     .config = config_entries(request, sizes),
-                    .stages = plan_stages(stages, sizes, doubled, sizeof(T)),
+                    .stages = plan_stages(stages, sizes, doubled, element),
                     .both_lengths = lengths_go_together(sizes),
                     .batch = sizes.B,
                     .length = sizes.S};
@@ -103,12 +105,11 @@ PlanReport plan(const PlanOptions& options, const Request& request, const Sizes&
     return choose_kernel<T>("auto", at, request.settings);
   };
   report.engine = engine_name(kernel_at(sizes), how.isa);
-  report.working = growth([&](const Sizes& at) {
-    return kernel_at(at).workspace(at, request.settings, sizeof(T), how);
-  });
-  const BytesAt step_by_step = stage_memory(stages, sizes, sizeof(T)).bytes_at;
+  report.working = growth(
+      [&](const Sizes& at) { return kernel_at(at).workspace(at, request.settings, element, how); });
+  const BytesAt step_by_step = stage_memory(stages, sizes, element).bytes_at;
   const BytesAt one_pass =
-      one_pass_memory(stages, sizes, request.settings, sizeof(T), kernel_at, how).bytes_at;
+      one_pass_memory(stages, sizes, request.settings, element, kernel_at, how).bytes_at;
   report.step_by_step = growth(step_by_step);
   report.one_pass = growth(one_pass);
 

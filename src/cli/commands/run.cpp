@@ -47,16 +47,16 @@ template <class T>
 class OutSink {
  public:
   /// shape   of out with the axes that the input had
-  OutSink(const std::string& path, Shape shape, bool wants_stats, bool held)
-      : shape_(std::move(shape)) {
-    if (!path.empty()) file_.emplace(path, dtype_of<T>(), shape_);
+  OutSink(const std::string& path, Shape shape, Arithmetic arithmetic, bool wants_stats, bool held)
+      : shape_(std::move(shape)), arithmetic_(arithmetic) {
+    if (!path.empty()) file_.emplace(path, dtype_of(arithmetic, dtype_of<T>()), shape_);
     if (wants_stats) stats_.emplace();
     if (held) held_ = Tensor<T, 1>::make({element_count(shape_)});
   }
 
   void operator()(std::span<const T> elements) {
     const auto start = Clock::now();
-    if (file_) file_->write(elements.data(), elements.size());
+    if (file_) write(elements);
     if (stats_) stats_->add(elements);
     if (!held_.empty()) std::ranges::copy(elements, held_.data() + done_);
     done_ += elements.size();
@@ -66,12 +66,20 @@ class OutSink {
     if (file_) file_->commit();
   }
 
-  Array out() const { return reshaped(as_array(held_), shape_); }
+  Array out() const { return reshaped(as_array(held_, arithmetic_), shape_); }
   Stats stats() const { return stats_->result(); }
   double seconds() const { return seconds_; }
 
  private:
+  void write(std::span<const T> elements) {
+    if (arithmetic_ == Arithmetic::native) return file_->write(elements.data(), elements.size());
+    auto some = Tensor<T, 1>::make({elements.size()});
+    std::ranges::copy(elements, some.data());
+    file_->write(as_array(some, arithmetic_).data, elements.size());
+  }
+
   Shape shape_;
+  Arithmetic arithmetic_;
   std::optional<NpyWriter> file_ = {};
   std::optional<RunningStats> stats_ = {};
   Tensor<T, 1> held_ = {};
@@ -159,7 +167,8 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
   const bool stdout_taken = count_stdout(options) > 0;
   const bool reports = options.console.json && runs == 0 && !stdout_taken;
   const bool prints = options.output.empty() && runs == 0 && !reports && !stdout_taken;
-  OutSink<T> sink(options.output, shapes.back().shape, reports, prints);
+  const Arithmetic arithmetic = request.settings.arithmetic;
+  OutSink<T> sink(options.output, shapes.back().shape, arithmetic, reports, prints);
   const Timed<T> timed = compute(problem, kernel, how, runs, options.console, sink);
 
   const auto write_started = Clock::now();
@@ -170,7 +179,7 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
     if (!sizes.has_batch) shape.erase(shape.begin());
     write_npy(options.lse, reshaped(as_array(timed.result.lse), shape));
   }
-  const auto cache = [](const Array& view) { return as_array(as_rank<T, 4>(view)); };
+  const auto cache = [&](const Array& view) { return as_array(as_rank<T, 4>(view), arithmetic); };
   const HeadViews& views = timed.result.views;
   if (!options.present_k.empty()) write_cache(options.present_k, cache(views.k), sizes);
   if (!options.present_v.empty()) write_cache(options.present_v, cache(views.v), sizes);
@@ -219,8 +228,8 @@ int run_run(const RunOptions& options) {
   const Request request = read_request(options.common);
   for (const std::string& text : request.notes) note(options.console, text);
   const Sizes sizes = find_sizes(request.inputs, request.settings);
-  if (request.compute == Compute::f32) return run_in<float>(options, request, sizes, started);
-  return run_in<double>(options, request, sizes, started);
+  if (request.compute == Compute::f64) return run_in<double>(options, request, sizes, started);
+  return run_in<float>(options, request, sizes, started);
 }
 
 }  // namespace

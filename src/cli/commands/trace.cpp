@@ -65,8 +65,10 @@ template <class T>
 int trace(const TraceOptions& options, const Request& request, const Sizes& sizes,
           const std::vector<StageShape>& shapes, const std::set<std::string>& wanted,
           const PrintOptions& print_as, std::size_t threads) {
-  const Problem<T> problem = make_problem<T>(request.inputs, request.settings);
+  Problem<T> problem = make_problem<T>(request.inputs, request.settings);
+  problem.threads = threads;
   for (const std::string& text : problem.notes) note(options.console, text);
+  const Arithmetic arithmetic = problem.settings.arithmetic;
 
   TraceReport report{headline(request, sizes), config_entries(request, sizes), {}, {}};
   std::vector<std::pair<std::string, Tensor<T, 4>>> held;
@@ -79,9 +81,9 @@ int trace(const TraceOptions& options, const Request& request, const Sizes& size
                  .is = shape.is,
                  .shape = shape.shape,
                  .dims = shape.dims,
-                 .dtype = dtype_of<T>()};
-    row.bytes = static_cast<double>(value.size() * sizeof(T));
-    row.values = reshaped(as_array(value), shape.shape);
+                 .dtype = dtype_of(arithmetic, dtype_of<T>())};
+    row.bytes = static_cast<double>(value.size() * size_of(row.dtype));
+    row.values = reshaped(as_array(value, arithmetic), shape.shape);
     report.stages.push_back(std::move(row));
     progress->next();
   });
@@ -95,9 +97,9 @@ int trace(const TraceOptions& options, const Request& request, const Sizes& size
   progress->next();
   if (!options.dump.empty()) dump_stages(options.dump, report, request.input_files);
   if (!options.present_k.empty())
-    write_cache(options.present_k, as_array(attended.present_k), sizes);
+    write_cache(options.present_k, as_array(attended.present_k, arithmetic), sizes);
   if (!options.present_v.empty())
-    write_cache(options.present_v, as_array(attended.present_v), sizes);
+    write_cache(options.present_v, as_array(attended.present_v, arithmetic), sizes);
 
   progress.reset();  // wiped before the result
   if (options.console.json) {
@@ -119,12 +121,12 @@ int run_trace(const TraceOptions& options) {
       stages_to_print(options.print, names_of(shapes), known_stages());
   if (options.shapes) return show_shapes(options, request, sizes, shapes);
 
-  const std::size_t element = request.compute == Compute::f32 ? sizeof(float) : sizeof(double);
-  require_memory(stage_memory(held_tensors(shapes, sizes), sizes, element), request, sizes);
+  require_memory(stage_memory(held_tensors(shapes, sizes), sizes, held_size(request.compute)),
+                 request, sizes);
   const std::size_t threads = use_threads(request, sizes);
-  if (request.compute == Compute::f32)
-    return trace<float>(options, request, sizes, shapes, wanted, print_as, threads);
-  return trace<double>(options, request, sizes, shapes, wanted, print_as, threads);
+  if (request.compute == Compute::f64)
+    return trace<double>(options, request, sizes, shapes, wanted, print_as, threads);
+  return trace<float>(options, request, sizes, shapes, wanted, print_as, threads);
 }
 
 }  // namespace
