@@ -29,16 +29,4 @@ void add_model_options(CLI::App& app, CommonOptions& options);
 /// throws  Error naming everything that is missing, wrong or of no use here
 ModelBundle read_model_bundle(const std::string& folder, CommonOptions options);
 
-/// The id of a token that an option names, for --bos and --stop.
-/// throws  Error: there is no vocabulary, or it has no such token
-std::optional<std::size_t> id_of_option(const ModelBundle& model, const std::string& name);
-
-/// Ids of --tokens or of --prompt, behind --bos.
-///
-/// throws  Error: both or nothing, unknown words, ids beyond the embedding
-std::vector<std::size_t> prompt_ids(const ModelBundle& model);
-
-/// Tokens as a text: words with blanks between, characters or pieces one behind the other.
-std::string text_of(const ModelBundle& model, const std::vector<std::size_t>& ids);
-
 }  // namespace qkv::cli

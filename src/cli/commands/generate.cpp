@@ -11,6 +11,7 @@
 #include "cli/model_bundle.hpp"
 #include "cli/numbers.hpp"
 #include "cli/outputs.hpp"
+#include "cli/prompt.hpp"
 #include "cli/run.hpp"
 #include "cli/stage_output.hpp"
 #include "cli/text_input.hpp"
@@ -126,6 +127,25 @@ void require_places(const ModelBundle& model, std::size_t prompt, std::size_t lo
                                  : ""});
 }
 
+/// Keys, values and positions are kept for every token of the text.
+///
+/// throws  Error naming --steps where they do not fit into memory
+void require_room(const ModelBundle& model, const Sizes& sizes, std::size_t longest,
+                  std::size_t element_size) {
+  const double of_token = static_cast<double>(model.inputs.layers.size() * sizes.G *
+                                              (sizes.D + sizes.Dv) * element_size) +
+                          static_cast<double>(sizes.E * sizeof(double));
+  const double bytes = of_token * static_cast<double>(longest), limit = model.request.memory_limit;
+  if (limit <= 0 || bytes <= limit) return;
+  const auto room = static_cast<std::size_t>(limit / of_token);
+  throw Error(Complaint{
+      .what = "keys and values of the text do not fit into memory",
+      .where = "--steps",
+      .expected = "at most " + bytes_text(limit),
+      .got = bytes_text(bytes) + " for " + std::to_string(longest) + " tokens",
+      .hint = room > sizes.L ? "--steps " + std::to_string(room - sizes.L) + " has room" : ""});
+}
+
 template <class T>
 int generate_in(const GenerateOptions& options, const ModelBundle& bundle,
                 std::vector<std::size_t> ids, std::size_t steps) {
@@ -134,8 +154,9 @@ int generate_in(const GenerateOptions& options, const ModelBundle& bundle,
   // The last token taken is not looked at again.
   const std::size_t longest = prompt + (steps > 0 ? steps - 1 : 0);
   require_places(bundle, prompt, longest);
-  const Tensor<double, 2> positions = positions_for(bundle.options, bundle.position, longest, E);
   const Planned planned = plan(bundle, prompt);
+  require_room(bundle, planned.sizes, longest, sizeof(T));
+  const Tensor<double, 2> positions = positions_for(bundle.options, bundle.position, longest, E);
   require_memory(memory_of<T>(planned, !options.dump.empty()), bundle.request, planned.sizes);
   use_threads(bundle.request, planned.sizes,
               4.0 * static_cast<double>(prompt * E) * static_cast<double>(planned.F));
