@@ -36,6 +36,7 @@ Action add_show(CLI::App& app);
 Action add_plan(CLI::App& app);
 Action add_embed(CLI::App& app);
 Action add_classify(CLI::App& app);
+Action add_generate(CLI::App& app);
 Action add_init(CLI::App& app);
 Action add_completions(CLI::App& app);
 

@@ -20,6 +20,8 @@ constexpr Command commands[] = {
     {"plan", "bytes and multiply-adds of a computation, and what fits", add_plan},
     {"embed", "make tokens, ids and X of a text", add_embed},
     {"classify", "embed a text, attend, and give each class its probability", add_classify},
+    {"generate", "run a whole language model: a prompt, and the most probable tokens after it",
+     add_generate},
     {"init", "make a bundle of random inputs and weights", add_init},
     {"completions", "print a shell's completion script", add_completions, true},
 };
