@@ -213,6 +213,16 @@ double hashed_value(std::uint64_t tag, std::uint64_t n) {
   return (static_cast<double>(hashed(tag, n) >> 20) - 2048.0) / 1024.0;
 }
 
+GoldenCase golden_case(const json& entry) {
+  GoldenCase golden;
+  golden.name = entry["name"];
+  for (const auto& [setting, value] : entry["settings"].items())
+    set(golden.settings, setting, value);
+  for (const auto& [input, recipe] : entry["inputs"].items())
+    slot(golden.inputs, input) = input_of(recipe, input);
+  return golden;
+}
+
 std::vector<GoldenCase> golden_cases(const std::string& name) {
   const std::string path = std::string(QKV_TEST_DATA) + "/golden/" + name;
   std::ifstream file(path + ".json");
@@ -220,12 +230,7 @@ std::vector<GoldenCase> golden_cases(const std::string& name) {
   const std::vector<double> numbers = npy_numbers(path + ".npy");
   std::vector<GoldenCase> cases;
   for (const json& entry : document["cases"]) {
-    GoldenCase golden;
-    golden.name = entry["name"];
-    for (const auto& [setting, value] : entry["settings"].items())
-      set(golden.settings, setting, value);
-    for (const auto& [input, recipe] : entry["inputs"].items())
-      slot(golden.inputs, input) = input_of(recipe, input);
+    GoldenCase golden = golden_case(entry);
     const std::uint64_t tag = 64 * cases.size();
     for (const json& row : entry["stages"])
       golden.stages.push_back(

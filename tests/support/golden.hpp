@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct GoldenCase {
   std::vector<GoldenStage> stages;   ///< exactly those that there must be, in order
   std::vector<GoldenStage> present;  ///< present_k, present_v
 };
+
+/// Name, settings and inputs of one case of a .json; no stages.
+GoldenCase golden_case(const nlohmann::json& entry);
 
 /// The cases of tests/data/golden/NAME.json.
 std::vector<GoldenCase> golden_cases(const std::string& name);

@@ -119,10 +119,10 @@ def masked_scores(x, hidden, added, fill):
     """Hidden scores are replaced by the fill; -inf in a float mask hides for good."""
     value, error = x.value, x.error
     if added is not None:
-        value = value + added
+        value = (value + added).masked_fill(added.isneginf(), -math.inf)
         error = torch.where(value.isinf(), 0.0, error + value.abs())
     fill = {"-inf": -math.inf, "min": LOWEST}.get(fill, fill)
-    replaced = hidden & ~value.isinf()
+    replaced = hidden if added is None else hidden & ~added.isneginf()
     return Num(value.masked_fill(replaced, fill), error.masked_fill(replaced, 0.0))
 
 
@@ -195,17 +195,18 @@ def kept(p, seed, count):
 
 
 def dropped(x, p, seed):
-    factor = kept(p, seed, x.value.numel()).double().reshape(x.value.shape) / (1 - p)
-    value = x.value * factor
+    keeps = kept(p, seed, x.value.numel()).reshape(x.value.shape)
+    factor = keeps.double() / (1 - p)
+    value = torch.where(keeps, x.value * factor, 0.0)  # a NaN that is dropped is gone
     return Num(value, x.error * factor + 2 * value.abs())
 
 
-def cut_qkv(given, s, stages):
+def cut_qkv(given, s, keep):
     """q (B,H,L,D), k, v (B,G,S-P,·) from x and weights, or as they were given."""
     H, G = s.get("heads", 1), s.get("kv_heads", s.get("heads", 1))
     if "x" in given:
         source = {n: exact(given[n].reshape((-1,) + given[n].shape[-2:])) for n in ("x", "context") if n in given}
-        stages.update({n: t.map(lambda v: v[:, None]) for n, t in source.items()})
+        source = {n: keep(n, t.map(lambda v: v[:, None])).map(lambda v: v[:, 0]) for n, t in source.items()}
         weights = [given.get(n) for n in ("wq", "wk", "wv")]
         biases = [given.get(n) for n in ("bq", "bk", "bv")]
         if "wqkv" in given:
@@ -231,14 +232,19 @@ def positions_of(given, s, L, new, P):
     return queries, queries if new == L else (P + torch.arange(new))[None]
 
 
-def attention(given, s):
+def attention(given, s, change=lambda stage, num: num):
     """{stage: Num} in order, and {present_k, present_v}.
 
-    given  float64 tensors as the files hold them, weights (in, out); masks and lengths bool or integer
+    given   float64 tensors as the files hold them, weights (in, out); masks and lengths bool or integer
+    change  what becomes of each stage before the next step works on it
     """
     stages = {}
-    q, k, v = cut_qkv(given, s, stages)
-    stages.update(q=q, k=k, v=v)
+
+    def keep(stage, num):
+        stages[stage] = change(stage, num)
+        return stages[stage]
+
+    q, k, v = (keep(n, num) for n, num in zip("qkv", cut_qkv(given, s, keep)))
     (B, H, L, D), (G, new) = q.value.shape, k.value.shape[1:3]
     past = [given[n].reshape((B, G) + given[n].shape[-2:]) for n in ("past_k", "past_v") if n in given]
     P = past[0].shape[2] if past else 0
@@ -246,23 +252,21 @@ def attention(given, s):
         eps = s.get("norm_eps", 1e-12 if s["qk_norm"] == "l2" else 1e-6)
         ones = torch.ones(D, dtype=torch.float64)
         q, k = (normalised(t, s["qk_norm"], eps, given.get(n, ones)) for t, n in ((q, "q_norm"), (k, "k_norm")))
-        stages.update(q_norm=q, k_norm=k)
+        q, k = keep("q_norm", q), keep("k_norm", k)
     if "rope_base" in s:
         at_q, at_k = positions_of(given, s, L, new, P)
         q, k = rotated(q, at_q, s), rotated(k, at_k, s)
-        stages.update(q_rope=q, k_rope=k)
+        q, k = keep("q_rope", q), keep("k_rope", k)
     if P:
         k, v = (Num(torch.cat([p, t.value], 2), torch.cat([p * 0, t.error], 2)) for p, t in zip(past, (k, v)))
     present = {"present_k": k, "present_v": v}
 
-    x = product(q, repeat_heads(k, H // G).map(lambda t: t.mT))
-    stages["scores"] = x
+    x = keep("scores", product(q, repeat_heads(k, H // G).map(lambda t: t.mT)))
     scale = 1 / s["temperature"] if "temperature" in s else s.get("scale", 1 / math.sqrt(D))
-    x = Num(x.value * scale, x.error * abs(scale) + 2 * (x.value * scale).abs())
-    stages["scaled"] = x
+    x = keep("scaled", Num(x.value * scale, x.error * abs(scale) + 2 * (x.value * scale).abs()))
     if "softcap" in s:
         value = s["softcap"] * torch.tanh(x.value / s["softcap"])
-        x = stages["capped"] = Num(value, x.error + 4 * value.abs())
+        x = keep("capped", Num(value, x.error + 4 * value.abs()))
     S = k.value.shape[2]
     hidden, added = visibility(given, s, B, H, L, S, P)
     if s.get("alibi"):
@@ -272,27 +276,27 @@ def attention(given, s):
         biases = alibi_biases(H, L, S, offset)
         added = biases if added is None else added + biases
     if s.get("alibi") or s.get("causal") or "window" in s or {"mask", "key_padding", "lengths"} & set(given):
-        x = stages["masked"] = masked_scores(x, hidden, added, s.get("fill", "-inf"))
+        x = keep("masked", masked_scores(x, hidden, added, s.get("fill", "-inf")))
     gone = hidden if added is None else hidden | added.isneginf()
-    x = stages["attn"] = softmax(x, gone.all(-1, keepdim=True), s.get("empty_rows", "zero"), given.get("sinks"))
+    x = keep("attn", softmax(x, gone.all(-1, keepdim=True), s.get("empty_rows", "zero"), given.get("sinks")))
     if "dropout" in s:
-        x = stages["dropped"] = dropped(x, s["dropout"], s["seed"])
+        x = keep("dropped", dropped(x, s["dropout"], s["seed"]))
 
     heads = product(x, repeat_heads(v, H // G))
     heads.error.nan_to_num_(0.0)
     rank_four = "q" in given and given["q"].dim() == 4
     if H > 1 or "wo" in given or rank_four:
-        stages["heads"] = heads
+        heads = keep("heads", heads)
     concat = heads.map(lambda t: t.movedim(1, 2).flatten(2))
     out = concat.map(lambda t: t[:, None])
     if "heads" in stages and not (rank_four and "wo" not in given):
-        stages["concat"] = out
+        out = keep("concat", out)
     if "wo" in given:
         out = linear(concat, given["wo"], given.get("bo")).map(lambda t: t[:, None])
         out.error.nan_to_num_(0.0)
     elif rank_four:
         out = heads.map(lambda t: t.movedim(1, 2)) if s.get("layout") == "blhd" else heads
-    stages["out"] = out
+    keep("out", out)
     return stages, present
 
 
