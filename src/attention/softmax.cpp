@@ -40,10 +40,14 @@ bool all_hidden(std::span<const T> row) {
   return std::ranges::all_of(row, [](T x) { return x == -std::numeric_limits<T>::infinity(); });
 }
 
+/// What a row of nothing but -Inf is: one that sees no key, or one whose scores have overflowed,
+/// which is NaN; settle_empty_rows() tells those that see no key.
+enum class AllInfinite { hidden, overflowed };
+
 template <class T, class Exponential>
 void softmax_row(std::span<const T> x, std::span<T> attn, EmptyRows empty_rows,
-                 std::optional<T> sink, Exponential exponential) {
-  if (all_hidden(x)) {
+                 std::optional<T> sink, AllInfinite all, Exponential exponential) {
+  if (all_hidden(x) && (all == AllInfinite::hidden || sink)) {
     std::ranges::fill(attn, empty_weight<T>(empty_rows, x.size()));
     return;
   }
@@ -58,13 +62,13 @@ void softmax_row(std::span<const T> x, std::span<T> attn, EmptyRows empty_rows,
 
 template <class T, class Exponential>
 Tensor<T, 4> softmax_by(Exponential exponential, const Tensor<T, 4>& x, EmptyRows empty_rows,
-                        const Tensor<T, 1>& sinks, std::size_t first_head) {
+                        const Tensor<T, 1>& sinks, std::size_t first_head, AllInfinite all) {
   auto attn = Tensor<T, 4>::make(x.sizes());
   for (std::size_t b = 0; b < x.size(0); ++b) {
     for (std::size_t h = 0; h < x.size(1); ++h) {
       const auto sink = sinks.empty() ? std::nullopt : std::optional<T>(sinks(first_head + h));
       for (std::size_t l = 0; l < x.size(2); ++l)
-        softmax_row(x.row(b, h, l), attn.row(b, h, l), empty_rows, sink, exponential);
+        softmax_row(x.row(b, h, l), attn.row(b, h, l), empty_rows, sink, all, exponential);
     }
   }
   return attn;
@@ -76,9 +80,10 @@ template <class T>
 Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows, const Tensor<T, 1>& sinks,
                      std::size_t first_head, Arithmetic arithmetic) {
   if (arithmetic == Arithmetic::native)
-    return softmax_by([](T t) { return std::exp(t); }, x, empty_rows, sinks, first_head);
+    return softmax_by([](T t) { return std::exp(t); }, x, empty_rows, sinks, first_head,
+                      AllInfinite::hidden);
   const auto portable = [](T t) { return static_cast<T>(portable_exp(static_cast<double>(t))); };
-  return softmax_by(portable, x, empty_rows, sinks, first_head);
+  return softmax_by(portable, x, empty_rows, sinks, first_head, AllInfinite::overflowed);
 }
 
 template <class T>
