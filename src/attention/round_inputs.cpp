@@ -1,7 +1,9 @@
 // Inputs rounded to float16 or bfloat16.
 #include "qkv/attention/round_inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "qkv/attention/presets.hpp"
 #include "qkv/base/text.hpp"
@@ -16,9 +18,25 @@ constexpr std::optional<NamedArray> Inputs::*rounded_inputs[] = {
     &Inputs::bq,    &Inputs::bk,      &Inputs::bv,     &Inputs::bo,     &Inputs::bqkv,
     &Inputs::sinks, &Inputs::q_norm,  &Inputs::k_norm, &Inputs::past_k, &Inputs::past_v};
 
+/// "beyond the largest float16, 65504"
 std::string beyond(Arithmetic arithmetic) {
   return arithmetic == Arithmetic::float16 ? "beyond the largest float16, 65504"
                                            : "beyond the largest bfloat16, 3.39e+38";
+}
+
+void add_note(std::vector<std::string>& notes, const std::string& text) {
+  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);  // one file for three
+}
+
+/// Rounds the elements; returns how many became infinite.
+template <class T>
+std::size_t round_and_count(Arithmetic arithmetic, std::span<T> elements) {
+  const auto infinite = [&] {
+    return std::ranges::count_if(elements, [](T value) { return std::isinf(value); });
+  };
+  const auto before = infinite();
+  round_elements(arithmetic, elements);
+  return static_cast<std::size_t>(infinite() - before);
 }
 
 }  // namespace
@@ -31,18 +49,21 @@ void round_input(std::optional<NamedArray>& input, Arithmetic arithmetic,
   const std::size_t count = element_count(array.shape);
   const auto memory = allocate_bytes(count * sizeof(float));
   const std::span<float> numbers(reinterpret_cast<float*>(memory.get()), count);
-  copy_elements(array, numbers.data());
-  // Greater than the half step beyond the largest number: that much, and no less, is infinite.
   std::size_t lost = 0;
-  for (const float number : numbers) {
-    const auto size = static_cast<double>(std::fabs(number));
-    lost += std::isfinite(size) && std::isinf(rounded(arithmetic, size)) ? 1 : 0;
+  if (size_of(array.dtype) <= sizeof(float) && is_float(array.dtype)) {
+    copy_elements(array, numbers.data());
+    lost = round_and_count(arithmetic, numbers);
+  } else {
+    // Not by way of float: what is rounded twice may end on the other side.
+    std::vector<double> wide(count);
+    copy_elements(array, wide.data());
+    lost = round_and_count(arithmetic, std::span<double>(wide));
+    std::ranges::transform(wide, numbers.begin(), [](double x) { return static_cast<float>(x); });
   }
-  round_elements(arithmetic, numbers);
   array = row_major_array(DType::float32, array.shape, memory.get(), memory);
   if (lost > 0) {
-    notes.push_back(input->where + ": " + std::to_string(lost) + " of " + std::to_string(count) +
-                    " elements are " + beyond(arithmetic) + ", and become infinite");
+    add_note(notes, input->where + " is infinite where it is " + beyond(arithmetic) + ": " +
+                        std::to_string(lost) + " of " + std::to_string(count) + " elements");
   }
 }
 

@@ -41,10 +41,14 @@ bool all_hidden(std::span<const T> row) {
   return std::ranges::all_of(row, [](T x) { return x == -std::numeric_limits<T>::infinity(); });
 }
 
+/// What a row of nothing but -Inf is: one that sees no key, or one whose scores have overflowed,
+/// which is NaN; settle_empty_rows() tells those that see no key.
+enum class AllInfinite { hidden, overflowed };
+
 template <class T, class Exponential>
 void softmax_row(std::span<const T> x, std::span<T> attn, EmptyRows empty_rows,
-                 std::optional<T> sink, Exponential exponential) {
-  if (all_hidden(x)) {
+                 std::optional<T> sink, AllInfinite all, Exponential exponential) {
+  if (all_hidden(x) && (all == AllInfinite::hidden || sink)) {
     std::ranges::fill(attn, empty_weight<T>(empty_rows, x.size()));
     return;
   }
@@ -59,7 +63,8 @@ void softmax_row(std::span<const T> x, std::span<T> attn, EmptyRows empty_rows,
 
 template <class T, class Exponential>
 Tensor<T, 4> softmax_by(Exponential exponential, const Tensor<T, 4>& x, EmptyRows empty_rows,
-                        const Tensor<T, 1>& sinks, std::size_t first_head, std::size_t threads) {
+                        const Tensor<T, 1>& sinks, std::size_t first_head, AllInfinite all,
+                        std::size_t threads) {
   auto attn = Tensor<T, 4>::make(x.sizes());
   const std::size_t heads = x.size(1), length = x.size(2);
   const std::size_t rows = x.size(0) * heads * length;
@@ -67,7 +72,7 @@ Tensor<T, 4> softmax_by(Exponential exponential, const Tensor<T, 4>& x, EmptyRow
     for (std::size_t n = first; n < last; ++n) {
       const std::size_t b = n / length / heads, h = n / length % heads, l = n % length;
       const auto sink = sinks.empty() ? std::nullopt : std::optional<T>(sinks(first_head + h));
-      softmax_row(x.row(b, h, l), attn.row(b, h, l), empty_rows, sink, exponential);
+      softmax_row(x.row(b, h, l), attn.row(b, h, l), empty_rows, sink, all, exponential);
     }
   });
   return attn;
@@ -79,9 +84,10 @@ template <class T>
 Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows, const Tensor<T, 1>& sinks,
                      std::size_t first_head, Arithmetic arithmetic, std::size_t threads) {
   if (arithmetic == Arithmetic::native)
-    return softmax_by([](T t) { return std::exp(t); }, x, empty_rows, sinks, first_head, threads);
+    return softmax_by([](T t) { return std::exp(t); }, x, empty_rows, sinks, first_head,
+                      AllInfinite::hidden, threads);
   const auto portable = [](T t) { return static_cast<T>(portable_exp(static_cast<double>(t))); };
-  return softmax_by(portable, x, empty_rows, sinks, first_head, threads);
+  return softmax_by(portable, x, empty_rows, sinks, first_head, AllInfinite::overflowed, threads);
 }
 
 template <class T>

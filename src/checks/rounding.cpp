@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "qkv/tensor/arithmetic.hpp"
 #include "qkv/tensor/dtype.hpp"
 
 namespace qkv::checks {
@@ -24,6 +26,18 @@ Rounding rounding_of(const Evidence<T>& evidence) {
     rounding.tiny = 0x1p-1022;
   }
   return rounding;
+}
+
+double largest_of(double eps) {
+  if (eps == epsilon(DType::float16)) return largest_finite(Arithmetic::float16);
+  if (eps == epsilon(DType::bfloat16)) return largest_finite(Arithmetic::bfloat16);
+  return eps < epsilon(DType::float32) ? std::numeric_limits<double>::max()
+                                       : largest_finite(Arithmetic::native);
+}
+
+bool overflowed(double exact, double got, double eps) {
+  return std::isinf(got) && std::signbit(got) == std::signbit(exact) &&
+         std::abs(exact) > largest_of(eps);
 }
 
 double sum_tolerance(const Rounding& rounding, std::size_t n) {

@@ -22,6 +22,13 @@ struct Rounding {
 template <class T>
 Rounding rounding_of(const Evidence<T>& evidence);
 
+/// The largest finite number of the float type that has this epsilon.
+double largest_of(double eps);
+
+/// True where `got` is what a type with this epsilon makes of a number too large for it: an
+/// infinity, which stage.finite speaks of.
+bool overflowed(double exact, double got, double eps);
+
 /// Greatest |sum - 1| of n right weights.
 ///
 ///   storing each weight             unit * sum a_j                         = unit

@@ -35,8 +35,10 @@ double fitting_factor(const Evidence<T>& evidence) {
     for (std::size_t j = 0; j < row.size(); ++j) {
       const auto x = static_cast<double>(row[j]), y = static_cast<double>(scaled[j]);
       if (!std::isfinite(x)) continue;
-      if (std::isfinite(y)) dot += x * y;
-      square += x * x;
+      if (std::isfinite(y)) {
+        dot += x * y;
+        square += x * x;
+      }
     }
   });
   return dot / square;
@@ -78,6 +80,7 @@ CheckResult scale_applied(const Evidence<T>& evidence) {
       const auto x = static_cast<double>(row[j]), y = static_cast<double>(scaled[j]);
       if (!std::isfinite(x)) continue;  // stage.finite speaks of it
       const double expected = x * *scale;
+      if (overflowed(expected, y, rounding.eps)) continue;
       if (worst.see(std::abs(y - expected), 0, b, h, i, j)) worst_expected = expected;
     }
   });

@@ -68,7 +68,7 @@ class WeightTolerance {
 /// row; x is the stage before attn.
 ///
 /// edge    a row that sees no key is what the policy for empty rows says; a row of x with NaN or
-///         +Inf has no softmax and is not judged
+///         +Inf has no softmax and is not judged, nor has one that overflowed to -Inf all along
 template <class T>
 CheckResult softmax_recompute(const Evidence<T>& evidence) {
   if (const std::string why = attn_missing(evidence); !why.empty()) return skipped("attn", why);
@@ -91,8 +91,11 @@ CheckResult softmax_recompute(const Evidence<T>& evidence) {
     logits.row(b, h, i, x);
     const bool finite = std::all_of(x.begin(), x.end(), [](double v) { return v < infinity; });
     const bool hidden = std::all_of(x.begin(), x.end(), [](double v) { return v == -infinity; });
-    const bool empty = seen == 0 || hidden;
-    if (!finite && !empty) {
+    // qkv itself computed in half precision: -Inf that no rule put there is an overflow.
+    const bool overflow = hidden && seen > 0 && evidence.sinks.empty() &&
+                          evidence.settings.arithmetic != Arithmetic::native;
+    const bool empty = seen == 0 || (hidden && !overflow);
+    if (overflow || (!finite && !empty)) {
       ++without_softmax;
       return;
     }
@@ -133,7 +136,8 @@ CheckResult softmax_recompute(const Evidence<T>& evidence) {
     }
   });
   if (worst.judged() == 0) {
-    return skipped("attn", logits.stage() + " holds NaN or +Inf in every row: it has no softmax");
+    return skipped("attn",
+                   logits.stage() + " holds NaN or an infinity in every row: it has no softmax");
   }
 
   CheckResult result{

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -35,6 +36,18 @@ float to_bfloat16(float value) {
   return std::bit_cast<float>((bits & ~sign_bit) > infinity ? quiet_nan : nearest);
 }
 
+float narrowed(float value) { return value; }
+
+/// The float at or towards zero from a double, its last bit set where the two differ: rounded once
+/// more, it goes where the double would have gone.
+float narrowed(double value) {
+  const auto single = static_cast<float>(value);
+  const auto wide = static_cast<double>(single);
+  if (wide == value || !std::isfinite(value)) return single;
+  const auto bits = std::bit_cast<std::uint32_t>(single);
+  return std::bit_cast<float>((std::fabs(wide) > std::fabs(value) ? bits - 1 : bits) | 1u);
+}
+
 template <class T, class Round>
 void round_each(std::span<T> elements, Round round) {
   constexpr std::size_t block = 1024;
@@ -42,7 +55,7 @@ void round_each(std::span<T> elements, Round round) {
   for (std::size_t first = 0; first < elements.size(); first += block) {
     const std::span<T> part = elements.subspan(first, std::min(block, elements.size() - first));
     for (std::size_t n = 0; n < part.size(); ++n)
-      nearest[n] = static_cast<T>(round(static_cast<float>(part[n])));
+      nearest[n] = static_cast<T>(round(narrowed(part[n])));
     if (std::memcmp(nearest, part.data(), part.size_bytes()) != 0)
       std::memcpy(part.data(), nearest, part.size_bytes());
   }
@@ -106,6 +119,8 @@ Array as_array(const Tensor<T, Rank>& tensor, Arithmetic arithmetic) {
   return row_major_array(dtype_of(arithmetic, dtype_of<T>()), tensor.shape(), memory.get(), memory);
 }
 
+template Array as_array(const Tensor<float, 1>&, Arithmetic);
+template Array as_array(const Tensor<double, 1>&, Arithmetic);
 template Array as_array(const Tensor<float, 3>&, Arithmetic);
 template Array as_array(const Tensor<double, 3>&, Arithmetic);
 template Array as_array(const Tensor<float, 4>&, Arithmetic);

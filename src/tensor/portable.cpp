@@ -1,12 +1,27 @@
 // portable_exp and portable_tanh: the same bits on every CPU.
 #include "qkv/tensor/portable.hpp"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
 namespace qkv {
+
+namespace {
+
+constexpr std::array<double, 15> inverse_factorials = [] {
+  std::array<double, 15> inverse{};
+  double factorial = 1;  // exact up to 18!
+  for (std::size_t n = 0; n < inverse.size(); ++n) {
+    if (n > 0) factorial *= static_cast<double>(n);
+    inverse[n] = 1 / factorial;
+  }
+  return inverse;
+}();
+
+}  // namespace
 
 double portable_exp(double x) {
   if (!(x >= -708)) return std::isnan(x) ? x : 0;
@@ -15,9 +30,10 @@ double portable_exp(double x) {
   constexpr double upper = 0x1.62e42feep-1, lower = 0x1.a39ef35793c76p-33;
   const double k = std::floor(x * 1.4426950408889634 + 0.5);
   const double r = (x - k * upper) - k * lower;
-  // e^r = 1 + r (1 + r/2 (1 + r/3 (...))): fourteen terms reach 2^-53 for |r| < 0.35.
-  double sum = 1;
-  for (int n = 14; n >= 1; --n) sum = 1 + sum * r / n;
+  // e^r = 1 + r + r^2/2! + ...: terms up to the fourteenth reach 2^-53 for |r| < 0.35.
+  double sum = inverse_factorials.back();
+  for (std::size_t n = inverse_factorials.size() - 1; n-- > 0;)
+    sum = sum * r + inverse_factorials[n];
   // 2^k in two factors, since 2^1024 is none.
   const auto power = [](std::int64_t exponent) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);

@@ -85,15 +85,17 @@ def hidden_of(case):
     return hidden
 
 
-def stages_of(x, case, w):
-    """Every stage of one block, in the order in which it is computed."""
+def stages_of(x, case, w, change=lambda name, value: value):
+    """Every stage of one block, in the order in which it is computed; `change` makes of each what the next works on."""
     t = {name: torch.tensor(value) for name, value in w.items()}
     linear = torch.nn.functional.linear
-    stages = {"x": x}
+    stages = {}
 
     def keep(name, value):
-        stages[name] = value
-        return value
+        stages[name] = change(name, value)
+        return stages[name]
+
+    x = keep("x", x)
 
     def split(y, heads):
         return y.view(B, L, heads, D).transpose(1, 2)

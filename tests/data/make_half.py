@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-# make_half.py: writes golden/half.*, the stages of an implementation in float16 and in bfloat16.
+# make_half.py: writes golden/half.* and golden/half_block.npz, the stages of an implementation in float16 and in bfloat16.
 #
 # Each stage is computed in float64 from the rounded stages before it, and rounded once: NumPy's own float16,
 # bfloat16 by integers on the bits of float32. What float32 may err by inside a step (golden/reference.py) moves
 # a value that lies close to where rounding turns to the neighbour: beside each value stand the least and the
 # greatest that it may be.
+#
+# half_block.npz holds, in the same bits, the stages of the blocks of block/, CASE.TYPE.STAGE.
 #
 # half.json lists the cases as grid.json does; for each type, per stage, [name, shape in the pipeline, where its
 # numbers start]. half.npy holds them as uint16, bits of the type: a row of values, of least and of greatest.
@@ -19,7 +21,9 @@ import torch
 
 FOLDER = pathlib.Path(__file__).parent / "golden"
 sys.path.insert(0, str(FOLDER))
+sys.path.insert(1, str(FOLDER.parent))
 sys.dont_write_bytecode = True
+import make_block  # noqa: E402
 from draw import Draw  # noqa: E402
 from reference import attention, exact  # noqa: E402
 
@@ -156,5 +160,27 @@ def make_half():
     print(", ".join(f"{name}: {count}" for name, count in sorted(seen.items())))
 
 
+def make_half_block():
+    """Blocks of one layer from the bundles that make_block.py writes."""
+    arrays = {}
+    for name, case in make_block.CASES.items():
+        if case.get("layers", 1) > 1:
+            continue
+        files = {f.stem: np.load(f) for f in (FOLDER.parent / "block" / name).glob("*.npy")}
+        for dtype in TYPES:
+            bits, values, _ = TYPES[dtype]
+
+            def change(stage, value):
+                arrays[f"{name}.{dtype}.{stage}"] = bits(value.contiguous().numpy())
+                return torch.from_numpy(values(arrays[f"{name}.{dtype}.{stage}"]))
+
+            given = {n: values(bits(a)) for n, a in files.items()}
+            if case.get("in_out"):
+                given = {n: a.T if a.ndim == 2 else a for n, a in given.items()}
+            make_block.stages_of(torch.from_numpy(given.pop("x")), case, given, change)
+    make_block.write_npz(FOLDER / "half_block.npz", arrays)
+
+
 if __name__ == "__main__":
     make_half()
+    make_half_block()

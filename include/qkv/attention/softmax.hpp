@@ -16,8 +16,9 @@ namespace qkv {
 ///         `first_head` on
 /// range   x logits, -Inf means "hidden"; attn in [0,1], each row over s sums to 1; the sum is
 ///         taken in double
-/// edge    a row that is all -Inf gives zeros, NaN or 1/S as `empty_rows` says; NaN or +Inf in
-///         gives NaN out
+/// edge    a row that is all -Inf gives zeros, NaN or 1/S as `empty_rows` says; in half precision
+///         it has overflowed and gives NaN without a sink, until settle_empty_rows() knows better;
+///         NaN or +Inf in gives NaN out
 /// source  Milakov & Gimelshein 2018 (arXiv:1805.02867), Algorithm 2
 template <class T>
 Tensor<T, 4> softmax(const Tensor<T, 4>& x, EmptyRows empty_rows, const Tensor<T, 1>& sinks = {},

@@ -1,6 +1,7 @@
 // stage.magnitude
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "cases.hpp"
@@ -156,4 +157,24 @@ TEST_CASE("stage.magnitude: all scores 0 and no values is a skip") {
   const CheckResult result = made.run("stage.magnitude");
   CHECK(result.status == Status::skip);
   CHECK(contains(result.message, "all scores are 0"));
+}
+
+TEST_CASE("stage.magnitude: a product too large for the type of the stages is no wrong scale") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const auto scaled_to = [&](double first, DType dtype) {
+    auto made = small_case<double>();  // scores 1, 2, 3 and 1, 2, -1
+    made.evidence.eps = epsilon(dtype);
+    made.evidence.settings.scale = 2;
+    for (std::size_t n = 0; n < 6; ++n)
+      made.evidence.scaled.data()[n] = 2 * made.evidence.scores.data()[n];
+    made.evidence.scores.data()[0] = 40000;
+    made.evidence.scaled.data()[0] = first;
+    return made.run("stage.magnitude");
+  };
+  // 80000 is infinite in float16 alone, and never -Inf.
+  CHECK(contains(scaled_to(infinity, DType::float16).message, "scaled is scores*2"));
+  CHECK(scaled_to(infinity, DType::float16).status != Status::fail);
+  CHECK(scaled_to(infinity, DType::bfloat16).status == Status::fail);
+  CHECK(scaled_to(infinity, DType::float32).status == Status::fail);
+  CHECK(scaled_to(-infinity, DType::float16).status == Status::fail);
 }

@@ -110,3 +110,18 @@ TEST_CASE("arithmetic: a rounded tensor is an array of two-byte elements, a nati
   CHECK(as_array(tensor, Arithmetic::native).data ==
         reinterpret_cast<const std::byte*>(tensor.data()));
 }
+
+TEST_CASE("arithmetic: a double is rounded once, not by way of float") {
+  // 1 + 2^-11 lies in the middle of two float16 and goes to the even one, 1; a hair above goes up,
+  // though the nearest float is the middle itself. The same for bfloat16 and 1 + 2^-8.
+  CHECK(rounded(Arithmetic::float16, 1 + 0x1p-11) == 1);
+  CHECK(rounded(Arithmetic::float16, 1 + 0x1p-11 + 0x1p-40) == 1 + 0x1p-10);
+  CHECK(rounded(Arithmetic::float16, 1 + 3 * 0x1p-11 - 0x1p-40) == 1 + 0x1p-10);
+  CHECK(rounded(Arithmetic::float16, -1 - 0x1p-11 - 0x1p-40) == -1 - 0x1p-10);
+  CHECK(rounded(Arithmetic::bfloat16, 1 + 0x1p-8) == 1);
+  CHECK(rounded(Arithmetic::bfloat16, 1 + 0x1p-8 + 0x1p-50) == 1 + 0x1p-7);
+  CHECK(rounded(Arithmetic::float16, 65520 - 0x1p-30) == 65504);
+  CHECK(rounded(Arithmetic::bfloat16, 1e300) == HUGE_VAL);
+  CHECK(rounded(Arithmetic::bfloat16, -1e-300) == 0);
+  CHECK(std::isnan(rounded(Arithmetic::float16, std::nan(""))));
+}
