@@ -7,6 +7,7 @@
 
 #include "qkv/base/parallel.hpp"
 #include "rows.hpp"
+#include "qkv/tensor/elementary.hpp"
 
 namespace qkv {
 
@@ -61,14 +62,13 @@ class OneHead {
   void see(std::size_t b, std::size_t i, std::span<const T> row) {
     const std::size_t seen = sight_.look(b, head_, i, row.size());
     if (seen == 0) return;
-    double entropy = 0, greatest = 0;
+    double greatest = 0;
     for (const T element : row) {
       const auto weight = static_cast<double>(element);
-      if (weight == 0) continue;  // 0 * ln 0 is 0
-      entropy -= weight * std::log(weight);
       if (!(weight <= greatest) && !std::isnan(greatest)) greatest = weight;  // a NaN stays
     }
     if (greatest == 0) return;  // nothing was seen, for all that is known
+    const double entropy = -sum_of_w_log_w(row);
     entropy_.add(entropy);
     if (seen > 1) share_.add(entropy / std::log(static_cast<double>(seen)));
     max_.add(greatest);

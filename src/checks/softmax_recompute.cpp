@@ -11,6 +11,7 @@
 #include "rounding.hpp"
 #include "row_sums.hpp"
 #include "rows.hpp"
+#include "qkv/tensor/elementary.hpp"
 
 namespace qkv::checks {
 
@@ -25,10 +26,9 @@ double softmax_in_place(std::vector<double>& x, std::optional<double> sink) {
   if (sink) m = std::max(m, *sink);
   CarefulSum sum;
   if (sink) sum.add(std::exp(*sink - m));
-  for (double& value : x) {
-    value = std::exp(value - m);
-    sum.add(value);
-  }
+  for (double& value : x) value -= m;
+  exponentials(x);
+  for (const double value : x) sum.add(value);
   const double total = sum.value();
   for (double& value : x) value /= total;
   return m;
