@@ -253,6 +253,8 @@ def compare(work, programs, threads, rounds, folder):
             print(f"  {program.name:14} {str(error).splitlines()[0]}")
     for _ in range(rounds):
         for program in ready:
+            # Threads of the one before may still wait for work by spinning.
+            time.sleep(0.05)
             times[program.name].append(program.seconds())
     for name, seconds in times.items():
         best, median = min(seconds), statistics.median(seconds)
