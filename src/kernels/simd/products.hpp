@@ -7,11 +7,7 @@ namespace qkv {
 namespace {
 
 /// Keys, or channels of v, whose sums stay in registers together.
-#if defined(__AVX512F__)
-constexpr int block_rows = 6;
-#else
-constexpr int block_rows = 4;
-#endif
+constexpr int block_rows = lanes == 16 ? 6 : 4;
 
 /// s[key][lane] = sum_d k[key][d] * q[d][lane] for `Keys` keys; `greatest` grows with them.
 ///

@@ -6,7 +6,7 @@
 namespace qkv {
 namespace {
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(QKV_SIXTEEN_LANES)
 inline Vec low_halves(Vec a, Vec b) {
   return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
