@@ -17,8 +17,9 @@ namespace qkv {
 // that has inline functions.
 namespace {
 
-// QKV_SIXTEEN_LANES: as many as a matrix unit's tile has columns, whatever the registers' width.
-#if defined(__AVX512F__) || defined(QKV_SIXTEEN_LANES)
+// QKV_MATRIX_UNIT, which a file that uses one defines: as many as its tiles have columns, whatever
+// the registers' width.
+#if defined(__AVX512F__) || defined(QKV_MATRIX_UNIT)
 constexpr int lanes = 16;
 #elif defined(__AVX__)
 constexpr int lanes = 8;
