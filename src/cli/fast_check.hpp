@@ -13,7 +13,8 @@ namespace qkv::cli {
 ///
 /// in      kernel, isa  the words of those options
 /// throws  Error naming every option that says otherwise
-void require_fast_alone(const std::string& kernel, const std::string& isa, const Request& request);
+void require_fast_alone(const std::string& kernel, const std::string& isa, const Request& request,
+                        const Sizes& sizes);
 
 /// The error of --fast, in rows that are kept while it runs.
 template <class T>

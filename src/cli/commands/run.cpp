@@ -140,7 +140,7 @@ std::string out_json(const RunOptions& options, const Request& request, const Si
 template <class T>
 const Kernel& kernel_for(const RunOptions& options, const Request& request, const Sizes& sizes) {
   if (!options.fast) return choose_kernel<T>(options.kernel, sizes, request.settings);
-  require_fast_alone(options.kernel, options.isa, request);
+  require_fast_alone(options.kernel, options.isa, request, sizes);
   return choose_fast_kernel(*options.fast, sizes, request.settings);
 }
 

@@ -3,9 +3,15 @@
 #include "qkv/kernels/fast.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/matrix_unit.hpp"
 #include "qkv/attention/pipeline.hpp"
@@ -139,14 +145,21 @@ void plant(std::optional<NamedArray>& into, double share, float value) {
 using namespace qkv;
 using namespace qkv::test;
 
-TEST_CASE("fast: every option and every pair of them within what rounding the inputs explains") {
+// Pairs of all options go through the same code with float32 products: here they are paired with
+// those that hide keys, weigh hidden ones, and fill the tile in other ways.
+TEST_CASE("fast: every option within what rounding the inputs explains") {
   const auto options = twin_options();
-  for (std::size_t first = 0; first < options.size(); ++first) {
-    for (std::size_t second = first; second < options.size(); ++second) {
-      INFO(options[first].name << ", " << options[second].name);
-      CHECK(departures_of_fast(with_options({options[first], options[second]})) == "");
+  for (const TwinOption& option : options) {
+    INFO(option.name);
+    for (const Queries queries : both_kinds)
+      CHECK(departures_of_fast(with_options({option}, queries)) == "");
+    for (const TwinOption& other : options) {
+      if (other.name != "causal from the end" && other.name != "float mask of all" &&
+          other.name != "fill 0.5")
+        continue;
+      INFO(other.name);
+      CHECK(departures_of_fast(with_options({option, other})) == "");
     }
-    CHECK(departures_of_fast(with_options({options[first]}, Queries::few)) == "");
   }
 }
 
@@ -199,17 +212,15 @@ TEST_CASE("fast: unit normal inputs are off by about a third of a percent") {
 }
 
 TEST_CASE("fast: NaN and infinities in q, k, v and a mask come out where the reference lets them") {
+  constexpr std::pair<float, double> planted[] = {{nan_value, 0.49}, {inf, 0.999}, {-inf, 0.0}};
+  std::size_t turn = 0;
   for (const TwinOption& option : twin_options()) {
-    for (const auto& [value, share] : {std::pair{nan_value, 0.49}, {inf, 0.999}, {-inf, 0.0}}) {
-      INFO(option.name << ", " << value << " at " << share);
-      const TwinCase twin = with_options({option});
-      TwinCase q = twin, k = twin, v = twin;
-      plant(q.inputs.q, share, value);
-      plant(k.inputs.k, share, value);
-      plant(v.inputs.v, share, value);
-      CHECK(departures_of_fast(q) == "");
-      CHECK(departures_of_fast(k) == "");
-      CHECK(departures_of_fast(v) == "");
+    const auto& [value, share] = planted[turn++ % 3];
+    INFO(option.name << ", " << value << " at " << share);
+    for (auto input : {&Inputs::q, &Inputs::k, &Inputs::v}) {
+      TwinCase twin = with_options({option});
+      plant(twin.inputs.*input, share, value);
+      CHECK(departures_of_fast(twin) == "");
     }
     TwinCase twin = with_options({option});
     if (twin.inputs.mask) continue;

@@ -1,6 +1,8 @@
 // SampledRows: what a run says of its error is what all rows would say, and it sees what is wrong.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 
 #include "qkv/kernels/fast.hpp"
 #include "unit/kernels/options.hpp"
