@@ -163,9 +163,19 @@ TEST_CASE("fast: every option within what rounding the inputs explains") {
   }
 }
 
+namespace {
+
+// Around the tiles of 16, the steps of 32, and the blocks of 64 queries (256) and 128 keys.
+constexpr std::size_t queries[] = {1, 15, 16, 17, 31, 33, 47, 49, 63, 64, 65, 257};
+constexpr std::size_t keys[] = {1, 2, 7, 15, 16, 17, 31, 32, 33, 63, 65, 127, 128, 129, 257};
+constexpr std::size_t widths[] = {1, 2, 15, 16, 17, 31, 32, 33, 64, 80, 130};
+constexpr std::size_t value_widths[] = {1, 4, 15, 16, 17, 31, 32, 33, 48, 64};
+
+}  // namespace
+
 TEST_CASE("fast: every length around a block size, all keys and causal from the end") {
-  for (const std::size_t L : {1, 15, 16, 17, 31, 33, 47, 49, 63, 64, 65, 257}) {
-    for (const std::size_t S : {1, 2, 7, 15, 16, 17, 31, 32, 33, 63, 65, 127, 128, 129, 257}) {
+  for (const std::size_t L : queries) {
+    for (const std::size_t S : keys) {
       INFO("L " << L << ", S " << S);
       TwinCase twin = twin_case({.L = L, .S = S});
       CHECK(departures_of_fast(twin) == "");
@@ -177,8 +187,8 @@ TEST_CASE("fast: every length around a block size, all keys and causal from the 
 }
 
 TEST_CASE("fast: every width of q, k and of v") {
-  for (const std::size_t D : {1, 2, 15, 16, 17, 31, 32, 33, 64, 80, 130}) {
-    for (const std::size_t Dv : {1, 4, 15, 16, 17, 31, 32, 33, 48, 64}) {
+  for (const std::size_t D : widths) {
+    for (const std::size_t Dv : value_widths) {
       INFO("D " << D << ", Dv " << Dv);
       CHECK(departures_of_fast(twin_case({.L = 19, .S = 70, .D = D, .Dv = Dv})) == "");
     }
@@ -275,34 +285,4 @@ TEST_CASE("fast: equal weights of very many keys do not round in the same direct
     const auto got = kernel->run_float(problem, prepare(problem), {});
     for (const float x : got.heads.elements()) CHECK(std::abs(x - 1.125F) < 1e-5F);
   }
-}
-
-TEST_CASE("fast: an unknown name, and problems that it does not support") {
-  Sizes sizes;
-  sizes.L = sizes.S = sizes.D = sizes.Dv = 4;
-  CHECK_THROWS_WITH(choose_fast_kernel("f8", sizes, {}),
-                    "unknown fast arithmetic (--fast): expected bf16, got f8");
-  Settings dropping;
-  dropping.dropout = 0.1;
-  CHECK_THROWS_WITH(choose_fast_kernel("bf16", sizes, dropping),
-                    "this problem has no fast path (--fast bf16): expected no empty axis, and no "
-                    "dropout, got --dropout");
-  sizes.S = 0;
-  CHECK_THROWS_WITH(choose_fast_kernel("bf16", sizes, {}),
-                    "this problem has no fast path (--fast bf16): expected no empty axis, and no "
-                    "dropout, got an axis of length 0");
-}
-
-TEST_CASE("fast: AMX where the CPU has it, else an error that says so") {
-  Sizes sizes;
-  sizes.L = sizes.S = sizes.D = sizes.Dv = 4;
-  if (matrix_unit().usable) {
-    CHECK(choose_fast_kernel("bf16", sizes, {}).name == "fast-bf16/amx");
-  } else {
-    CHECK_THROWS_WITH(choose_fast_kernel("bf16", sizes, {}),
-                      "no matrix units for bfloat16 (--fast bf16): expected a CPU with AMX-BF16 "
-                      "that the operating system lends, got " +
-                          matrix_unit().lacks);
-  }
-  CHECK(engine_name(emulated_fast_kernel(), Isa::baseline) == "fast-bf16/emulated");
 }
