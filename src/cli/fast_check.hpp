@@ -16,16 +16,20 @@ namespace qkv::cli {
 void require_fast_alone(const std::string& kernel, const std::string& isa, const Request& request,
                         const Sizes& sizes);
 
-/// The error of --fast, in rows that are kept while it runs.
+/// The error of --fast, in rows that are kept while it runs; it does not run in double.
 template <class T>
 class FastCheck {
  public:
   explicit FastCheck(const Sizes& sizes) : rows_(sizes) {}
 
   OnHeads<T> on_heads() {
-    return [this](const Part& part, const KernelRun& run, const KernelOutput<T>& output) {
-      if constexpr (sizeof(T) == sizeof(float)) rows_.keep(part, run, output);
-    };
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return [this](const Part& part, const KernelRun& run, const KernelOutput<T>& output) {
+        rows_.keep(part, run, output);
+      };
+    } else {
+      return {};
+    }
   }
   FastReport report(const Problem<T>& problem, const HeadViews& views, std::size_t threads) const {
     FastError error;
