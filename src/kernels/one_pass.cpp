@@ -50,7 +50,7 @@ void keep_lse(const Tensor<T, 3>& part_lse, const Part& part, Tensor<T, 3>& lse)
 
 template <class T>
 OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel, KernelRun run,
-                              const OnOut<T>& on_out) {
+                              const OnOut<T>& on_out, const OnHeads<T>& on_heads) {
   const Sizes& sizes = problem.sizes;
   OnePass<T> result;
   result.views = lay_out(problem);
@@ -79,6 +79,7 @@ OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel, K
     KernelOutput<T> output = run_kernel(kernel, problem, result.views, run);
     const Arithmetic arithmetic = problem.settings.arithmetic;
     round_elements(arithmetic, output.heads.elements());
+    if (on_heads) on_heads(part, run, output);
     if (run.wants_lse) keep_lse(output.lse, part, result.lse);
     if (sizes.has_wo) {
       const Tensor<T, 3> side_by_side = output.heads.template reshaped<3>(
@@ -94,8 +95,8 @@ OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel, K
 }
 
 template OnePass<float> attend_in_one_pass(const Problem<float>&, const Kernel&, KernelRun,
-                                           const OnOut<float>&);
+                                           const OnOut<float>&, const OnHeads<float>&);
 template OnePass<double> attend_in_one_pass(const Problem<double>&, const Kernel&, KernelRun,
-                                            const OnOut<double>&);
+                                            const OnOut<double>&, const OnHeads<double>&);
 
 }  // namespace qkv

@@ -85,8 +85,11 @@ bool tiled_supports(const Sizes& sizes, const Settings& settings) {
 }
 
 double tiled_workspace(const Sizes& sizes, const Settings&, std::size_t, const KernelRun& run) {
+  return tiled_workspace_with(simd_functions(run.isa), sizes, run);
+}
+
+double tiled_workspace_with(const SimdFunctions& simd, const Sizes& sizes, const KernelRun& run) {
   const FlatProblem flat = flat_sizes(sizes);
-  const SimdFunctions& simd = simd_functions(run.isa);
   const std::size_t threads = worthwhile_threads(run.threads, operations(flat));
   const Cut cut = cut_of(flat, run.part.value_or(whole(sizes)), simd, threads);
   const std::ptrdiff_t per_run = (cut.heads * flat.L + cut.rows_per_block - 1) / cut.rows_per_block;
@@ -97,9 +100,13 @@ double tiled_workspace(const Sizes& sizes, const Settings&, std::size_t, const K
 
 KernelOutput<float> tiled(const Problem<float>& problem, const HeadViews& views,
                           const KernelRun& run) {
+  return tiled_with(simd_functions(run.isa), problem, views, run);
+}
+
+KernelOutput<float> tiled_with(const SimdFunctions& simd, const Problem<float>& problem,
+                               const HeadViews& views, const KernelRun& run) {
   Flattened flattened(problem, views, run);
   FlatProblem& flat = flattened.flat;
-  const SimdFunctions& simd = simd_functions(run.isa);
   const std::size_t threads = worthwhile_threads(run.threads, operations(flat));
 
   const std::vector<std::uint8_t> special = special_heads(flat, simd, threads);

@@ -1,6 +1,7 @@
 // Kernel tiled: queries in the lanes of a register, tiles of keys, online softmax.
 #pragma once
 
+#include "kernels/simd/functions.hpp"
 #include "qkv/kernels/kernel.hpp"
 
 namespace qkv {
@@ -21,5 +22,10 @@ double tiled_workspace(const Sizes& sizes, const Settings& settings, std::size_t
 ///         (arXiv:2205.14135), Algorithm 1
 KernelOutput<float> tiled(const Problem<float>& problem, const HeadViews& views,
                           const KernelRun& run);
+
+/// The same by an inner part that is given; run.isa does not matter.
+KernelOutput<float> tiled_with(const SimdFunctions& simd, const Problem<float>& problem,
+                               const HeadViews& views, const KernelRun& run);
+double tiled_workspace_with(const SimdFunctions& simd, const Sizes& sizes, const KernelRun& run);
 
 }  // namespace qkv

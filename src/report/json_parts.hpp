@@ -48,6 +48,9 @@ Json stage_json(const StageRow& row);
 /// One item of "checks".
 Json check_json(const CheckResult& check);
 
+/// The object "fast" of run.
+Json fast_json(const FastReport& fast);
+
 /// Configuration, stages, checks and their verdict: all that trace and check have to say.
 Json checked_json(std::string_view schema, const TraceReport& report);
 

@@ -1,6 +1,7 @@
 // run --time as JSON, schema qkv.time/1.
 #include "qkv/base/json.hpp"
 #include "qkv/report/report.hpp"
+#include "report/json_parts.hpp"
 
 namespace qkv {
 
@@ -17,6 +18,7 @@ std::string time_json(const TimeReport& report) {
       .add("gflops", report.gflops)
       .add("threads", report.threads)
       .add("engine", report.engine);
+  if (report.fast) document.add("fast", fast_json(*report.fast));
   return document.dump();
 }
 

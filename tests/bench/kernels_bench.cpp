@@ -1,5 +1,6 @@
 // Speed of the kernels. Each run stands beside a fresh measurement of what the CPU can do; `share`
-// is the best of all runs over the best of those.
+// is the best of all runs over the best of those. Rows named times_float32, where the CPU has a
+// matrix unit, have the float32 kernel beside each run, and a share of how many times faster it is.
 //   usage: qkv_bench [--tiny] [options of Google Benchmark]
 #include <benchmark/benchmark.h>
 
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "limits.hpp"
+#include "qkv/base/error.hpp"
+#include "qkv/kernels/fast.hpp"
 #include "qkv/kernels/kernel.hpp"
 #include "qkv/tensor/random.hpp"
 
@@ -102,6 +105,44 @@ void run(benchmark::State& state, const Workload& work, Isa isa, std::size_t thr
   state.counters["share"] = done / best / limit;
 }
 
+/// True where this CPU has a matrix unit for choose_fast_kernel().
+bool has_fast_kernel(const Workload& work) {
+  try {
+    choose_fast_kernel("bf16", problem_of(work).sizes, {});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// The fast kernel beside the same in float32: `share` is how many times faster it is.
+void run_fast(benchmark::State& state, const Workload& work, std::size_t threads) {
+  const Problem<float> problem = problem_of(work);
+  const QueryKeyValue<float> qkv = {normal({work.B, work.H, work.L, work.D}, "q", work.sigma),
+                                    normal({work.B, work.G, work.S, work.D}, "k", 1),
+                                    normal({work.B, work.G, work.S, work.D}, "v", 1)};
+  const Kernel& fast = choose_fast_kernel("bf16", problem.sizes, {});
+  const auto floats = std::ranges::find(kernel_list(), work.kernel, &Kernel::name);
+  const KernelRun how = {.threads = threads, .isa = isa_list().front()};
+  const auto time = [&](const Kernel& kernel) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto output = kernel.run_float(problem, qkv, how);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    benchmark::DoNotOptimize(output.heads.data());
+    return seconds.count();
+  };
+  double best = HUGE_VAL, best_float = HUGE_VAL;
+  for ([[maybe_unused]] const auto iteration : state) {
+    best_float = std::min(best_float, time(*floats));
+    const double seconds = time(fast);
+    best = std::min(best, seconds);
+    state.SetIterationTime(seconds);
+  }
+  state.counters["best_ms"] = best * 1e3;
+  state.counters["GFLOP/s"] = operations(work) / best / 1e9;
+  state.counters["share"] = best_float / best;
+}
+
 /// Every size brought down to what takes milliseconds in a build without optimisation.
 Workload tiny(Workload work) {
   work.B = 1;
@@ -115,6 +156,18 @@ Workload tiny(Workload work) {
 void register_all(bool is_tiny) {
   for (const Workload& listed : workloads()) {
     const Workload work = is_tiny ? tiny(listed) : listed;
+    const bool fast_too =
+        (work.name == "L1024_D64" || work.name == "L2048_D128") && has_fast_kernel(work);
+    for (const std::size_t threads : {1, 2}) {
+      if (!fast_too) break;
+      const std::string title =
+          work.name + "/fast-bf16/threads:" + std::to_string(threads) + "/times_float32";
+      benchmark::RegisterBenchmark(title.c_str(),
+                                   [=](benchmark::State& state) { run_fast(state, work, threads); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond)
+          ->Iterations(is_tiny ? 1 : 20);
+    }
     for (const Isa isa : isa_list()) {
       for (const std::size_t threads : {1, 2}) {
         const std::string title = work.name + "/" + std::string(name(isa)) +

@@ -112,12 +112,16 @@ struct OnePass {
 template <class T>
 using OnOut = std::function<void(std::span<const T>)>;
 
+/// heads of a part, before they are projected and handed on; run says how they lie.
+template <class T>
+using OnHeads = std::function<void(const Part&, const KernelRun& run, const KernelOutput<T>&)>;
+
 /// attend() in one pass: no (L,S) tensor is held, and of out only as much as is handed on at once,
 /// a few megabytes.
 ///
-/// throws  Error when there is no memory, and whatever on_out does
+/// throws  Error when there is no memory, and whatever on_out and on_heads do
 template <class T>
 OnePass<T> attend_in_one_pass(const Problem<T>& problem, const Kernel& kernel, KernelRun run,
-                              const OnOut<T>& on_out);
+                              const OnOut<T>& on_out, const OnHeads<T>& on_heads = {});
 
 }  // namespace qkv

@@ -1,6 +1,7 @@
 // Reports: what a command found, as plain data; report/<form>.cpp renders it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,10 +80,18 @@ std::string check_json(const TraceReport& report);  ///< schema qkv.check/1
 std::string shapes_text(const TraceReport& report, const TextStyle& style);
 std::string shapes_json(const TraceReport& report);  ///< schema qkv.shapes/1
 
+/// What run --fast differs by from float32, in rows of heads that were computed again.
+struct FastReport {
+  double rms_error = 0;  ///< root mean square of the differences, relative to that of the rows
+  double max_error = 0;  ///< greatest difference
+  std::size_t rows = 0;
+};
+std::string fast_text(const FastReport& report);  ///< for a note, without a newline
+
 /// What run --json prints where no tensor goes to standard output: schema qkv.run/1. `output` is
 /// the file written, or "".
 std::string run_json(const TraceReport& report, const std::string& output,
-                     const std::string& engine);
+                     const std::string& engine, const std::optional<FastReport>& fast = {});
 
 struct StatsRow {
   std::string name;  ///< as the user wrote it
@@ -111,6 +120,7 @@ struct TimeReport {
   double read_s = 0, compute_min_s = 0, compute_median_s = 0, write_s = 0, gflops = 0;
   std::size_t runs = 0, threads = 0;
   std::string engine;  ///< the kernel's name
+  std::optional<FastReport> fast = {};
 };
 std::string time_text(const TimeReport& report);
 std::string time_json(const TimeReport& report);  ///< schema qkv.time/1

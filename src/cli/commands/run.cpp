@@ -14,6 +14,7 @@
 #include "cli/common_options.hpp"
 #include "cli/console.hpp"
 #include "cli/describe.hpp"
+#include "cli/fast_check.hpp"
 #include "cli/memory.hpp"
 #include "cli/numbers.hpp"
 #include "cli/outputs.hpp"
@@ -21,6 +22,7 @@
 #include "qkv/attention/stage_list.hpp"
 #include "qkv/base/text.hpp"
 #include "qkv/io/write.hpp"
+#include "qkv/kernels/fast.hpp"
 #include "qkv/kernels/kernel.hpp"
 #include "qkv/tensor/stats.hpp"
 
@@ -36,6 +38,7 @@ struct RunOptions {
   std::string output, lse, present_k, present_v;
   std::string time;
   std::string kernel = "auto", isa = "auto";
+  std::optional<std::string> fast;  ///< none: float32 throughout
 };
 
 double seconds_since(Clock::time_point start) {
@@ -96,7 +99,7 @@ struct Timed {
 /// One run into the sink, and --time N of them that only compute.
 template <class T>
 Timed<T> compute(const Problem<T>& problem, const Kernel& kernel, KernelRun how, std::size_t runs,
-                 const ConsoleOptions& console, OutSink<T>& sink) {
+                 const ConsoleOptions& console, OutSink<T>& sink, const OnHeads<T>& on_heads) {
   const auto count = static_cast<double>(runs + 1);
   Progress progress(console, "run", operations_rate);
   double before = 0;  // runs that are done
@@ -108,7 +111,7 @@ Timed<T> compute(const Problem<T>& problem, const Kernel& kernel, KernelRun how,
   Buffer buffer;
   how.buffer = &buffer;
   Timed<T> timed;
-  timed.result = attend_in_one_pass<T>(problem, kernel, how, std::ref(sink));
+  timed.result = attend_in_one_pass<T>(problem, kernel, how, std::ref(sink), on_heads);
   for (std::size_t run = 0; run < runs; ++run) {
     before += 1;
     const auto start = Clock::now();
@@ -129,7 +132,7 @@ std::size_t count_stdout(const RunOptions& options) {
 
 std::string out_json(const RunOptions& options, const Request& request, const Sizes& sizes,
                      DType dtype, const Stats& stats, const std::vector<StageShape>& shapes,
-                     const std::string& engine) {
+                     const std::string& engine, const std::optional<FastReport>& fast) {
   StageRow row{.id = "out",
                .is = shapes.back().is,
                .shape = shapes.back().shape,
@@ -138,19 +141,27 @@ std::string out_json(const RunOptions& options, const Request& request, const Si
   row.stats = stats;
   row.bytes = static_cast<double>(element_count(row.shape) * size_of(dtype));
   return run_json({headline(request, sizes), config_entries(request, sizes), {row}, {}},
-                  options.output, engine);
+                  options.output, engine, fast);
+}
+
+/// The kernel of the options that were given.
+template <class T>
+const Kernel& kernel_for(const RunOptions& options, const Request& request, const Sizes& sizes) {
+  if (!options.fast) return choose_kernel<T>(options.kernel, sizes, request.settings);
+  require_fast_alone(options.kernel, options.isa, request, sizes);
+  return choose_fast_kernel(*options.fast, sizes, request.settings);
 }
 
 template <class T>
 int run_in(const RunOptions& options, const Request& request, const Sizes& sizes,
            Clock::time_point started) {
   const std::vector<StageShape> shapes = stage_shapes(request.inputs, request.settings, sizes);
-  const Kernel& kernel = choose_kernel<T>(options.kernel, sizes, request.settings);
+  const Kernel& kernel = kernel_for<T>(options, request, sizes);
   const Isa isa = choose_isa(options.isa);
   const std::size_t runs =
       options.time.empty() ? 0 : static_cast<std::size_t>(parse_integer(options.time, "--time", 1));
   KernelRun how{.wants_lse = !options.lse.empty(), .threads = request.threads, .isa = isa};
-  const Reading reading = kernel.by_isa ? Reading::as_stored : Reading::as_tensors;
+  const Reading reading = kernel.by_isa || options.fast ? Reading::as_stored : Reading::as_tensors;
   const bool streamed = !options.output.empty();
   require_memory(
       one_pass_memory(
@@ -169,7 +180,13 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
   const bool prints = options.output.empty() && runs == 0 && !reports && !stdout_taken;
   const Arithmetic arithmetic = request.settings.arithmetic;
   OutSink<T> sink(options.output, shapes.back().shape, arithmetic, reports, prints);
-  const Timed<T> timed = compute(problem, kernel, how, runs, options.console, sink);
+  std::optional<FastCheck<T>> check;
+  if (options.fast) check.emplace(sizes);
+  const Timed<T> timed = compute(problem, kernel, how, runs, options.console, sink,
+                                 check ? check->on_heads() : OnHeads<T>());
+  std::optional<FastReport> accuracy;
+  if (check) accuracy = check->report(problem, timed.result.views, how.threads);
+  if (accuracy) note(options.console, fast_text(*accuracy));
 
   const auto write_started = Clock::now();
   sink.commit();
@@ -195,6 +212,7 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
     times.gflops = operations(sizes) / times.compute_min_s / 1e9;
     times.threads = how.threads;
     times.engine = engine_name(kernel, isa);
+    times.fast = accuracy;
     const std::string text = options.console.json ? time_json(times) : time_text(times);
     if (stdout_taken) {
       std::fwrite(text.data(), 1, text.size(), stderr);
@@ -203,7 +221,7 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
     }
   } else if (reports) {
     print(out_json(options, request, sizes, dtype_of<T>(), sink.stats(), shapes,
-                   engine_name(kernel, isa)));
+                   engine_name(kernel, isa), accuracy));
   } else if (prints) {
     print(numpy_text(sink.out()) + "\n");
   }
@@ -260,6 +278,10 @@ Action add_run(CLI::App& app) {
   app.add_option("--isa", options->isa,
                  "Instructions it uses: auto, avx512, avx2 or baseline (auto)")
       ->type_name("NAME")
+      ->group("Resources");
+  app.add_option("--fast", options->fast,
+                 "Products in matrix units (AMX), of numbers rounded to bfloat16")
+      ->type_name("bf16")
       ->group("Resources");
   add_console_options(app, options->console);
   return [options] { return run_run(*options); };

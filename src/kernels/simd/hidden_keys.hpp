@@ -6,8 +6,13 @@
 namespace qkv {
 namespace {
 
+#if defined(QKV_MATRIX_UNIT)
+/// Twice the keys: adding a tile's sums to those so far is more of the work.
+constexpr int tile_keys = 128;
+#else
 /// Keys whose weights are held at once: with the queries' lanes they fill half a first-level cache.
 constexpr int tile_keys = lanes == 16 ? 64 : 128;
+#endif
 
 /// How much of a tile a block of queries sees.
 enum class Sight { all, some, nothing };

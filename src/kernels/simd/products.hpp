@@ -6,15 +6,15 @@
 namespace qkv {
 namespace {
 
-/// Keys, or channels of v, whose sums stay in registers together.
-#if defined(__AVX512F__)
-constexpr int block_rows = 6, block_channels = 4;
-#elif defined(__SSE2__) && !defined(__AVX__)
-// Sixteen registers, and a product needs one more than a multiply-add: four rows would spill.
-constexpr int block_rows = 3, block_channels = 3;
+/// Keys, or channels of v, whose sums stay in registers together. SSE2 has sixteen of them, and a
+/// product and a sum need one more than a multiply-add: four rows would spill.
+#if defined(__SSE2__) && !defined(__AVX__)
+constexpr int few_rows = 3;
 #else
-constexpr int block_rows = 4, block_channels = 4;
+constexpr int few_rows = 4;
 #endif
+constexpr int block_rows = lanes == 16 ? 6 : few_rows;
+constexpr int block_channels = lanes == 16 ? 4 : few_rows;
 
 /// s[key][lane] = sum_d k[key][d] * q[d][lane] for `Keys` keys; `greatest` grows with them.
 ///

@@ -6,6 +6,16 @@
 namespace qkv {
 namespace {
 
+#if !defined(__AVX512F__) && defined(QKV_MATRIX_UNIT)
+/// Transposes a square of numbers: shuffles of registers that the CPU has not would be slower.
+inline void transpose_square(Vec (&rows)[lanes]) {
+  float square[lanes][lanes], turned[lanes][lanes];
+  __builtin_memcpy(square, rows, sizeof square);
+  for (int r = 0; r < lanes; ++r)
+    for (int c = 0; c < lanes; ++c) turned[c][r] = square[r][c];
+  __builtin_memcpy(rows, turned, sizeof turned);
+}
+#else
 #if defined(__AVX512F__)
 inline Vec low_halves(Vec a, Vec b) {
   return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -41,6 +51,7 @@ inline void transpose_square(Vec (&rows)[lanes]) {
     for (int r = 0; r < lanes; ++r) rows[r] = next[r];
   }
 }
+#endif
 
 /// to[column*width + lane] = rows[lane][column], for `width` lanes, a multiple of `lanes`.
 inline void rows_to_lanes(const float* const* rows, int width, std::ptrdiff_t columns, float* to) {

@@ -17,7 +17,9 @@ namespace qkv {
 // that has inline functions.
 namespace {
 
-#if defined(__AVX512F__)
+// QKV_MATRIX_UNIT, which a file that uses one defines: as many as its tiles have columns, whatever
+// the registers' width.
+#if defined(__AVX512F__) || defined(QKV_MATRIX_UNIT)
 constexpr int lanes = 16;
 #elif defined(__AVX__)
 constexpr int lanes = 8;
@@ -26,11 +28,7 @@ constexpr int lanes = 4;
 #endif
 
 /// Queries of a tile: as many registers as leave room for the sums of a block of keys.
-#if defined(__AVX512F__)
-constexpr int max_vecs = 4;
-#else
-constexpr int max_vecs = 3;
-#endif
+constexpr int max_vecs = lanes == 16 ? 4 : 3;
 
 typedef float Vec __attribute__((vector_size(4 * lanes)));
 typedef std::int32_t IntVec __attribute__((vector_size(4 * lanes)));
