@@ -6,8 +6,8 @@
 #include <span>
 
 #include "qkv/base/parallel.hpp"
-#include "rows.hpp"
 #include "qkv/tensor/elementary.hpp"
+#include "rows.hpp"
 
 namespace qkv {
 

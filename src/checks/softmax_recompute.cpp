@@ -8,10 +8,10 @@
 #include "checks.hpp"
 #include "logits.hpp"
 #include "qkv/base/text.hpp"
+#include "qkv/tensor/elementary.hpp"
 #include "rounding.hpp"
 #include "row_sums.hpp"
 #include "rows.hpp"
-#include "qkv/tensor/elementary.hpp"
 
 namespace qkv::checks {
 

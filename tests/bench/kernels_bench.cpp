@@ -91,7 +91,8 @@ void run(benchmark::State& state, const Workload& work, Isa isa, std::size_t thr
     limit = std::max(limit, work.limit == Limit::read ? read_speed(qkv.k.elements(), threads)
                                                       : multiply_add_peak(isa, threads));
     const auto start = std::chrono::steady_clock::now();
-    const auto output = kernel->run_float(problem, qkv, {.buffer = &buffer, .threads = threads, .isa = isa});
+    const auto output =
+        kernel->run_float(problem, qkv, {.buffer = &buffer, .threads = threads, .isa = isa});
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     benchmark::DoNotOptimize(output.heads.data());
     best = std::min(best, seconds.count());
