@@ -220,8 +220,8 @@ int run_in(const RunOptions& options, const Request& request, const Sizes& sizes
       print(text);
     }
   } else if (reports) {
-    print(out_json(options, request, sizes, dtype_of<T>(), sink.stats(), shapes,
-                   engine_name(kernel, isa), accuracy));
+    print(out_json(options, request, sizes, dtype_of(arithmetic, dtype_of<T>()), sink.stats(),
+                   shapes, engine_name(kernel, isa), accuracy));
   } else if (prints) {
     print(numpy_text(sink.out()) + "\n");
   }
