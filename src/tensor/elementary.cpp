@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "tensor/eight.hpp"
 #include "tensor/wide.hpp"
 
 namespace qkv {
@@ -13,17 +14,7 @@ namespace qkv {
 namespace {
 
 constexpr std::size_t lanes = 8;
-typedef double Eight __attribute__((vector_size(64)));
 typedef std::int64_t EightWords __attribute__((vector_size(64)));
-typedef double EightDoubles __attribute__((vector_size(64), aligned(8), may_alias));
-typedef float EightFloats __attribute__((vector_size(32), aligned(4), may_alias));
-
-QKV_INLINE void load(const double* from, Eight& to) {
-  to = *reinterpret_cast<const EightDoubles*>(from);
-}
-QKV_INLINE void load(const float* from, Eight& to) {
-  to = __builtin_convertvector(*reinterpret_cast<const EightFloats*>(from), Eight);
-}
 
 /// e^x = 2^k e^r with x = k ln 2 + r, |r| <= ln 2 / 2, and the series of e^r to the thirteenth
 /// power, which is below 2^-52 of it.

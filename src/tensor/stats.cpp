@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "qkv/tensor/tensor.hpp"
+#include "tensor/eight.hpp"
 #include "tensor/elements.hpp"
 #include "tensor/wide.hpp"
 
@@ -20,16 +21,6 @@ constexpr std::size_t block_size = 4096;
 /// Independent partial sums: nearer to pairwise summation than one running sum, and wide registers
 /// hold them: two of eight doubles, so that one addition need not wait for the one before it.
 constexpr std::size_t lanes = 16;
-typedef double Eight __attribute__((vector_size(64)));
-typedef double EightDoubles __attribute__((vector_size(64), aligned(8), may_alias));
-typedef float EightFloats __attribute__((vector_size(32), aligned(4), may_alias));
-
-QKV_INLINE void load(const double* from, Eight& to) {
-  to = *reinterpret_cast<const EightDoubles*>(from);
-}
-QKV_INLINE void load(const float* from, Eight& to) {
-  to = __builtin_convertvector(*reinterpret_cast<const EightFloats*>(from), Eight);
-}
 
 struct Lanes {
   Eight part[2];
