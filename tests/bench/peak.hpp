@@ -17,7 +17,7 @@ typedef float PeakVec __attribute__((vector_size(4 * peak_lanes)));
 /// Independent multiply-adds on registers, for some 50 µs. Returns how many operations they were.
 /// No clock in here: the linker may keep an inline function of this file for everyone.
 double multiply_add() {
-  constexpr int chains = peak_lanes == 4 ? 6 : 12, rounds = 10000;
+  constexpr int chains = 12, rounds = 10000;
   PeakVec sums[chains];
   const PeakVec factor = PeakVec{} + 0.999F;
 #pragma GCC unroll 16
