@@ -59,7 +59,7 @@ void compute_carefully(FlatProblem p, RowBlock block, const SimdFunctions& simd)
   const std::ptrdiff_t rows = block.rows;
   for (; block.first_row < rows; block.first_row += simd.row_block) {
     block.rows = std::min<std::ptrdiff_t>(simd.row_block, rows - block.first_row);
-    simd.tiled_rows(p, block, rooms[0]);
+    simd.tiled_rows(p, block, block, rooms[0]);
   }
 }
 

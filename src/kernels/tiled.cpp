@@ -117,7 +117,9 @@ KernelOutput<float> tiled_with(const SimdFunctions& simd, const Problem<float>& 
   parallel(
       threads, blocks.size(),
       [&](std::size_t item, std::size_t thread) {
-        simd.tiled_rows(flat, blocks[item], rooms[thread]);
+        // The others take those between.
+        const std::size_t next = std::min(item + threads, blocks.size() - 1);
+        simd.tiled_rows(flat, blocks[item], blocks[next], rooms[thread]);
       },
       run.on_progress);
   settle_sinks(problem, run, flattened.output);

@@ -8,6 +8,9 @@
 namespace qkv {
 namespace {
 
+/// True where the stages before masked multiply by the scale and do nothing else.
+inline bool only_scales(const FlatProblem& p) { return p.softcap == 0 && p.slopes == nullptr; }
+
 /// What the stages scaled, capped and masked do to a tile of scores, but for hiding and the float
 /// mask.
 template <int Vecs>
@@ -45,6 +48,14 @@ struct Hiding {
     greatest = greater(x, greatest);
     return x;
   }
+  /// Nothing but -Inf in the float mask hides.
+  Vec add(Vec x, Vec added) {
+    const IntVec veiled = added == splat(-infinity);
+    x = veiled ? splat(-infinity) : x + added;
+    seen |= ~veiled;
+    greatest = greater(x, greatest);
+    return x;
+  }
   /// -Inf in the float mask hides, whatever the fill.
   Vec operator()(Vec x, IntVec hidden, Vec added) {
     const IntVec veiled = added == splat(-infinity);
@@ -63,10 +74,21 @@ inline IntVec hidden_lanes(const TileScratch& scratch, int width, int v, int key
   return (words & splat(static_cast<std::int32_t>(1U << (key % 32)))) != 0;
 }
 
-/// logit = fill where hidden, -Inf where the float mask is -Inf, else the score with the float mask
-/// added; the mask is transposed on the way, a square of keys and queries at a time.
+/// logit = fill where hidden, if any is, -Inf where the float mask is -Inf, else score*scale with
+/// the float mask added; the mask is transposed on the way, a square of keys and queries at a time.
+template <bool AnyHidden>
 inline void add_mask(const float* const* from, std::ptrdiff_t stride, int width, int v, int keys,
-                     TileScratch& scratch, Hiding& hiding) {
+                     float scale, TileScratch& scratch, Hiding& all_hiding) {
+  Hiding hiding = all_hiding;  // in registers
+  const auto adjust = [&](int key, Vec added) {
+    float* at = scratch.weights + key * width + v * lanes;
+    const Vec x = load(at) * scale;
+    if constexpr (AnyHidden) {
+      store(at, hiding(x, hidden_lanes(scratch, width, v, key), added));
+    } else {
+      store(at, hiding.add(x, added));
+    }
+  };
   for (int first = 0; first < keys; first += lanes) {
     const int here = keys - first < lanes ? keys - first : lanes;
     Vec square[lanes];
@@ -83,13 +105,16 @@ inline void add_mask(const float* const* from, std::ptrdiff_t stride, int width,
       }
       transpose_square(square);
     }
+    if (here == lanes) {
 #pragma GCC unroll 16
-    for (int n = 0; n < lanes; ++n) {
-      if (n >= here) continue;
-      float* at = scratch.weights + (first + n) * width + v * lanes;
-      store(at, hiding(load(at), hidden_lanes(scratch, width, v, first + n), square[n]));
+      for (int n = 0; n < lanes; ++n) adjust(first + n, square[n]);
+    } else {
+#pragma GCC unroll 16
+      for (int n = 0; n < lanes; ++n)
+        if (n < here) adjust(first + n, square[n]);
     }
   }
+  all_hiding = hiding;
 }
 
 /// The stages scaled, capped and masked for a tile of scores; `greatest` is found anew, and what
@@ -97,9 +122,10 @@ inline void add_mask(const float* const* from, std::ptrdiff_t stride, int width,
 template <int Vecs>
 inline void adjust_tile(const FlatProblem& p, LaneBlock& rows, std::ptrdiff_t b, Sight sight,
                         std::int32_t j0, int keys, TileScratch& scratch, Vec (&greatest)[Vecs]) {
-  if (!is_plain(p)) bend_tile<Vecs>(p, rows, j0, keys, scratch);
+  const bool scales_here = p.added != nullptr && only_scales(p);
+  if (!is_plain(p) && !scales_here) bend_tile<Vecs>(p, rows, j0, keys, scratch);
   constexpr int width = Vecs * lanes;
-  if (sight != Sight::some) {
+  if (sight == Sight::nothing || (sight == Sight::all && p.added == nullptr)) {
     const std::uint32_t all = sight == Sight::nothing ? ~0U : 0U;
     for (int n = 0; n < tile_keys / 32 * width; ++n) scratch.hidden[n] = all;
   }
@@ -109,7 +135,14 @@ inline void adjust_tile(const FlatProblem& p, LaneBlock& rows, std::ptrdiff_t b,
   if (p.added != nullptr) {
     const float* from[max_width];
     added_rows(p, rows, b, j0, from);
-    for (int v = 0; v < Vecs; ++v) add_mask(from, p.added_at.j, width, v, keys, scratch, hiding[v]);
+    const float scale = scales_here ? p.scale : 1.0F;
+    for (int v = 0; v < Vecs; ++v) {
+      if (sight == Sight::all) {
+        add_mask<false>(from, p.added_at.j, width, v, keys, scale, scratch, hiding[v]);
+      } else {
+        add_mask<true>(from, p.added_at.j, width, v, keys, scale, scratch, hiding[v]);
+      }
+    }
   } else {
     for (int key = 0; key < keys; ++key) {
 #pragma GCC unroll 4

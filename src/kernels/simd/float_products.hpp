@@ -78,11 +78,12 @@ struct FloatProducts {
     tile.find(p, block, j0, keys);
   }
 
-  /// The scores of the tile, and the greatest of each query.
+  /// The scores of the tile, and the greatest of each query; `fetch` runs beside.
   template <int Vecs>
   void scores(const FlatProblem& p, const LaneBlock& rows, int keys, float* weights,
-              Vec (&greatest)[Vecs]) const {
-    score_tile<Vecs>(tile.k.at, tile.k.row, keys, rows.q, p.D, weights, greatest);
+              Vec (&greatest)[Vecs], Fetch& fetch) const {
+    score_tile<Vecs>(tile.k.at, tile.k.row, keys, rows.q, p.D, weights, greatest, fetch);
+    fetch.finish();
   }
 
   /// Logits become weights, and the weighted rows of v are added to the sums.

@@ -10,8 +10,9 @@ struct SimdFunctions {
   int row_block = 0;   ///< queries that share a pass over k and v, at most
   /// Bytes of room that tiled_rows needs, aligned to 64.
   std::size_t (*tiled_room)(const FlatProblem&) = nullptr;
-  /// heads and lse of at most row_block rows.
-  void (*tiled_rows)(const FlatProblem&, const RowBlock&, unsigned char* room) = nullptr;
+  /// heads and lse of at most row_block rows; what `next` will read comes to the cache meanwhile.
+  void (*tiled_rows)(const FlatProblem&, const RowBlock&, const RowBlock& next,
+                     unsigned char* room) = nullptr;
   int decode_rows = 0;  ///< rows that decode_chunk takes, at most
   int decode_keys = 0;  ///< its chunks begin at a multiple of it
   std::size_t (*decode_room)(const FlatProblem&) = nullptr;

@@ -105,23 +105,5 @@ inline bool added_shows_any(const FlatProblem& p, const LaneBlock& rows, std::pt
   return false;
 }
 
-/// Starts to bring the masks of a tile to the cache: their rows lie far apart, and no prefetcher of
-/// the CPU follows them.
-inline void fetch_masks(const FlatProblem& p, const LaneBlock& rows, std::ptrdiff_t b,
-                        std::int32_t j0) {
-  for (int n = 0; n < rows.count; ++n) {
-    if (p.hidden != nullptr && p.hidden_at.j != 0) {
-      const std::uint8_t* row = p.hidden + b * p.hidden_at.b + rows.head[n] * p.hidden_at.h +
-                                rows.query[n] * p.hidden_at.i + j0;
-      for (int key = 0; key < tile_keys; key += 64) __builtin_prefetch(row + key, 0, 3);
-    }
-    if (p.added != nullptr && p.added_at.j != 0) {
-      const float* row = p.added + b * p.added_at.b + rows.head[n] * p.added_at.h +
-                         rows.query[n] * p.added_at.i + j0;
-      for (int key = 0; key < tile_keys; key += 16) __builtin_prefetch(row + key, 0, 3);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace qkv

@@ -112,7 +112,8 @@ struct MatrixProducts {
 
   template <int Vecs>
   void scores(const FlatProblem& p, const LaneBlock& rows, int keys, float* weights,
-              Vec (&greatest)[Vecs]) {
+              Vec (&greatest)[Vecs], Fetch& fetch) {
+    fetch.finish();
     const std::ptrdiff_t k_row = row_words_of(p.D);
     for (int key = 0; key < keys; key += 32) {
       const float* k = k_words + key * k_row;

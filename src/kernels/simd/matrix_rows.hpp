@@ -20,17 +20,18 @@ inline std::size_t matrix_room(const FlatProblem& p) {
 /// edge    where q, k or v, a weight or a sum is not finite, or not in bfloat16, all rows are
 ///         computed by tiled_rows()
 template <class Unit>
-inline void matrix_rows(const FlatProblem& p, const RowBlock& block, unsigned char* room) {
-  if (is_special(p, block)) return tiled_rows(p, block, room);
+inline void matrix_rows(const FlatProblem& p, const RowBlock& block, const RowBlock& next,
+                        unsigned char* room) {
+  if (is_special(p, block)) return tiled_rows(p, block, next, room);
   auto& work = *reinterpret_cast<TiledWorkspace*>(room);
   MatrixProducts<Unit> products(p, room_behind(work));
   const int blocks = start_rows(p, block, work, products);
   products.unit.configure();
-  pass_keys(p, block, Pass::running, blocks, work, products);
+  pass_keys(p, block, next, Pass::running, blocks, work, products);
   products.unit.release();
   bool special = any(products.off);
   for (int n = 0; n < blocks; ++n) special = !divide(p, work.blocks[n]) || special;
-  if (special) return tiled_rows(p, block, room);
+  if (special) return tiled_rows(p, block, next, room);
   for (int n = 0; n < blocks; ++n) write_rows(p, block, false, work.blocks[n]);
 }
 

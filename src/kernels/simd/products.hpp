@@ -1,6 +1,7 @@
 // The two products of attention, queries in the lanes: k and v are read where they lie.
 #pragma once
 
+#include "kernels/simd/fetch.hpp"
 #include "kernels/simd/vec.hpp"
 
 namespace qkv {
@@ -16,12 +17,16 @@ constexpr int few_rows = 4;
 constexpr int block_rows = lanes == 16 ? 6 : few_rows;
 constexpr int block_channels = lanes == 16 ? 4 : few_rows;
 
-/// s[key][lane] = sum_d k[key][d] * q[d][lane] for `Keys` keys; `greatest` grows with them.
+/// The narrowest registers leave a core no free instructions between the multiply-adds.
+constexpr bool fetches_beside = lanes > 4;
+
+/// s[key][lane] = sum_d k[key][d] * q[d][lane] for `Keys` keys; `greatest` grows with them. Each
+/// channel takes a step of `fetch`, unless what is left of it is finished behind the tile.
 ///
 /// shape   k rows `k_row` apart, q (D, Vecs*lanes), s (Keys, Vecs*lanes)
 template <int Keys, int Vecs>
 inline void score_block(const float* k, std::ptrdiff_t k_row, const float* q, std::ptrdiff_t D,
-                        float* s, Vec (&greatest)[Vecs]) {
+                        float* s, Vec (&greatest)[Vecs], Fetch& fetch) {
   Vec sums[Keys][Vecs];
 #pragma GCC unroll 8
   for (int key = 0; key < Keys; ++key) {
@@ -29,6 +34,7 @@ inline void score_block(const float* k, std::ptrdiff_t k_row, const float* q, st
     for (int v = 0; v < Vecs; ++v) sums[key][v] = Vec{};
   }
   for (std::ptrdiff_t d = 0; d < D; ++d) {
+    if constexpr (fetches_beside) fetch.step();
     Vec queries[Vecs];
 #pragma GCC unroll 4
     for (int v = 0; v < Vecs; ++v) queries[v] = load(q + (d * Vecs + v) * lanes);
@@ -52,25 +58,26 @@ inline void score_block(const float* k, std::ptrdiff_t k_row, const float* q, st
 /// The scores of `keys` keys, and the greatest of each query; starts from -Inf.
 template <int Vecs>
 inline void score_tile(const float* k, std::ptrdiff_t k_row, int keys, const float* q,
-                       std::ptrdiff_t D, float* s, Vec (&greatest)[Vecs]) {
+                       std::ptrdiff_t D, float* s, Vec (&greatest)[Vecs], Fetch& fetch) {
 #pragma GCC unroll 4
   for (int v = 0; v < Vecs; ++v) greatest[v] = splat(-infinity);
   int key = 0;
   for (; key + block_rows <= keys; key += block_rows)
-    score_block<block_rows, Vecs>(k + key * k_row, k_row, q, D, s + key * Vecs * lanes, greatest);
+    score_block<block_rows, Vecs>(k + key * k_row, k_row, q, D, s + key * Vecs * lanes, greatest,
+                                  fetch);
   const float* rest = k + key * k_row;
   float* to = s + key * Vecs * lanes;
   switch (keys - key) {
     case 5:
-      return score_block<5, Vecs>(rest, k_row, q, D, to, greatest);
+      return score_block<5, Vecs>(rest, k_row, q, D, to, greatest, fetch);
     case 4:
-      return score_block<4, Vecs>(rest, k_row, q, D, to, greatest);
+      return score_block<4, Vecs>(rest, k_row, q, D, to, greatest, fetch);
     case 3:
-      return score_block<3, Vecs>(rest, k_row, q, D, to, greatest);
+      return score_block<3, Vecs>(rest, k_row, q, D, to, greatest, fetch);
     case 2:
-      return score_block<2, Vecs>(rest, k_row, q, D, to, greatest);
+      return score_block<2, Vecs>(rest, k_row, q, D, to, greatest, fetch);
     case 1:
-      return score_block<1, Vecs>(rest, k_row, q, D, to, greatest);
+      return score_block<1, Vecs>(rest, k_row, q, D, to, greatest, fetch);
     default:
       return;
   }

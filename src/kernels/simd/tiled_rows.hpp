@@ -3,6 +3,7 @@
 
 #include "kernels/simd/adjust_tile.hpp"
 #include "kernels/simd/empty_rows.hpp"
+#include "kernels/simd/fetch_tiles.hpp"
 #include "kernels/simd/float_products.hpp"
 #include "kernels/simd/hidden_keys.hpp"
 #include "kernels/simd/lane_block.hpp"
@@ -26,7 +27,8 @@ inline std::size_t rounded_up(std::size_t bytes) { return (bytes + 63) / 64 * 64
 /// FloatProducts.
 template <int Vecs, class Products>
 inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, std::int32_t j0,
-                      int keys, LaneBlock& rows, TileScratch& scratch, Products& products) {
+                      int keys, LaneBlock& rows, TileScratch& scratch, Products& products,
+                      Fetch& fetch) {
   Sight sight = p.hides ? find_hidden(p, rows, block.b, j0, keys, scratch.hidden) : Sight::all;
   const bool added_hides = p.added != nullptr && !added_shows_any(p, rows, block.b, j0, keys);
   if (pass == Pass::running) {
@@ -36,7 +38,7 @@ inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, st
 
   products.find_tile(p, block, j0, keys);
   Vec greatest[Vecs];
-  products.template scores<Vecs>(p, rows, keys, scratch.weights, greatest);
+  products.template scores<Vecs>(p, rows, keys, scratch.weights, greatest, fetch);
   const bool plain = is_plain(p);
   if (!plain || sight != Sight::all)
     adjust_tile<Vecs>(p, rows, block.b, sight, j0, keys, scratch, greatest);
@@ -47,24 +49,25 @@ inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, st
 /// A tile for a lane block of any width.
 template <class Products>
 inline void pass_tile(const FlatProblem& p, const RowBlock& block, Pass pass, std::int32_t j0,
-                      int keys, LaneBlock& rows, TileScratch& scratch, Products& products) {
+                      int keys, LaneBlock& rows, TileScratch& scratch, Products& products,
+                      Fetch& fetch) {
   switch (rows.vecs) {
     case 1:
-      return pass_tile<1>(p, block, pass, j0, keys, rows, scratch, products);
+      return pass_tile<1>(p, block, pass, j0, keys, rows, scratch, products, fetch);
     case 2:
-      return pass_tile<2>(p, block, pass, j0, keys, rows, scratch, products);
+      return pass_tile<2>(p, block, pass, j0, keys, rows, scratch, products, fetch);
     case 3:
-      return pass_tile<3>(p, block, pass, j0, keys, rows, scratch, products);
+      return pass_tile<3>(p, block, pass, j0, keys, rows, scratch, products, fetch);
     default:
-      return pass_tile<max_vecs>(p, block, pass, j0, keys, rows, scratch, products);
+      return pass_tile<max_vecs>(p, block, pass, j0, keys, rows, scratch, products, fetch);
   }
 }
 
-/// All tiles for all lane blocks. Those with keys that somebody sees come first, so that the others
-/// find out whether they matter.
+/// All tiles for all lane blocks, and the first of the next block on their way. Those with keys
+/// that somebody sees come first, so that the others find out whether they matter.
 template <class Products>
-inline void pass_keys(const FlatProblem& p, const RowBlock& block, Pass pass, int blocks,
-                      TiledWorkspace& work, Products& products) {
+inline void pass_keys(const FlatProblem& p, const RowBlock& block, const RowBlock& next, Pass pass,
+                      int blocks, TiledWorkspace& work, Products& products) {
   std::int32_t first = work.blocks[0].any_first, last = work.blocks[0].any_last;
   for (int n = 1; n < blocks; ++n) {
     if (work.blocks[n].any_first < first) first = work.blocks[n].any_first;
@@ -74,14 +77,19 @@ inline void pass_keys(const FlatProblem& p, const RowBlock& block, Pass pass, in
   const std::int32_t start = first / tile_keys < tiles ? first / tile_keys : 0;
   const bool only_visible = pass == Pass::running && p.fill == -infinity;
   const std::int32_t visible = last < first ? 0 : last / tile_keys - start + 1;
-  for (std::int32_t n = 0; n < (only_visible ? visible : tiles); ++n) {
+  const std::int32_t count = only_visible ? visible : tiles;
+  for (std::int32_t n = 0; n < count; ++n) {
     const std::int32_t j0 = (start + n) % tiles * tile_keys;
     const auto keys = static_cast<int>(p.S - j0 < tile_keys ? p.S - j0 : tile_keys);
     for (int m = 0; m < blocks; ++m) {
-      const bool more = m + 1 < blocks;
-      if (p.hidden != nullptr || p.added != nullptr)
-        fetch_masks(p, work.blocks[more ? m + 1 : 0], block.b, more ? j0 : j0 + tile_keys);
-      pass_tile(p, block, pass, j0, keys, work.blocks[m], work.scratch, products);
+      Fetch fetch;
+      const bool more = m + 1 < blocks, ends = n + 1 == count;
+      const std::int32_t after = ends ? 0 : (start + n + 1) % tiles * tile_keys;
+      if (more || !ends)
+        fetch_masks(p, work.blocks[more ? m + 1 : 0], block.b, more ? j0 : after, fetch);
+      if (ends) fetch_queries(p, next, m, fetch);
+      fetch_tile(p, ends ? next.b : block.b, ends ? next.g : block.g, after, m, blocks, fetch);
+      pass_tile(p, block, pass, j0, keys, work.blocks[m], work.scratch, products, fetch);
     }
   }
 }
@@ -135,19 +143,21 @@ inline bool is_special(const FlatProblem& p, const RowBlock& block) {
 
 inline std::size_t tiled_room(const FlatProblem& p) { return room_for<FloatProducts>(p); }
 
-/// heads and lse of at most max_lane_blocks*max_width rows. `room` is aligned to 64 bytes.
-inline void tiled_rows(const FlatProblem& p, const RowBlock& block, unsigned char* room) {
+/// heads and lse of at most max_lane_blocks*max_width rows, while what `next` will read comes to
+/// the cache. `room` is aligned to 64 bytes.
+inline void tiled_rows(const FlatProblem& p, const RowBlock& block, const RowBlock& next,
+                       unsigned char* room) {
   auto& work = *reinterpret_cast<TiledWorkspace*>(room);
   FloatProducts products(p, room_behind(work));
   const int blocks = start_rows(p, block, work, products);
-  pass_keys(p, block, Pass::running, blocks, work, products);
+  pass_keys(p, block, next, Pass::running, blocks, work, products);
   bool special = is_special(p, block);
   for (int n = 0; n < blocks; ++n) special = !divide(p, work.blocks[n]) || special;
   // NaN and Inf in v meet each weight as it is in the pipeline: normalised, whether small or 0. The
   // same pass keeps sums of large values from overflowing where their mean does not.
   if (special) {
     for (int n = 0; n < blocks; ++n) FloatProducts::clear(p, work.blocks[n]);
-    pass_keys(p, block, Pass::settled, blocks, work, products);
+    pass_keys(p, block, next, Pass::settled, blocks, work, products);
   }
   for (int n = 0; n < blocks; ++n) write_rows(p, block, special, work.blocks[n]);
 }
