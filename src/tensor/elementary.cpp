@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "tensor/eight.hpp"
+#include "tensor/registers.hpp"
 #include "tensor/wide.hpp"
 
 namespace qkv {

@@ -1,4 +1,4 @@
-// Stats: blocks of values, each by two passes, joined as they come.
+// Stats: blocks of values, each in one pass, joined as they come.
 #include "qkv/tensor/stats.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "qkv/tensor/tensor.hpp"
-#include "tensor/eight.hpp"
 #include "tensor/elements.hpp"
+#include "tensor/registers.hpp"
 #include "tensor/wide.hpp"
 
 namespace qkv {
@@ -18,91 +18,128 @@ namespace {
 
 constexpr std::size_t block_size = 4096;
 
-/// Independent partial sums: nearer to pairwise summation than one running sum, and wide registers
-/// hold them: two of eight doubles, so that one addition need not wait for the one before it.
+/// From what is read to what is fetched.
+constexpr std::size_t ahead_bytes = 8192;
+
+/// Independent partial sums: nearer to pairwise summation than one running sum, and registers of
+/// four doubles hold them, so that one addition need not wait for the one before it.
 constexpr std::size_t lanes = 16;
 
 struct Lanes {
-  Eight part[2];
+  Four part[4];
 
   QKV_INLINE explicit Lanes(double value) {
-    for (Eight& eight : part) eight = Eight{} + value;
+    for (Four& four : part) four = Four{} + value;
   }
   QKV_INLINE double& operator[](std::size_t n) { return reinterpret_cast<double*>(part)[n]; }
   /// The sum, in pairs.
   QKV_INLINE double total() {
-    const Eight both = part[0] + part[1];
-    return ((both[0] + both[1]) + (both[2] + both[3])) +
-           ((both[4] + both[5]) + (both[6] + both[7]));
+    const Four low = part[0] + part[2], high = part[1] + part[3];
+    return ((low[0] + low[1]) + (low[2] + low[3])) + ((high[0] + high[1]) + (high[2] + high[3]));
   }
 };
 
-/// Of a block of values: their range and mean. A NaN or an infinity, or a sum that overflows, makes
-/// the mean not finite.
-struct Range {
-  double low, high, mean;
-};
-
+/// The same lanes with the greatest or least values of a type, which need no more room than it has.
 template <class T>
-QKV_INLINE Range range_in(const T* values, std::size_t count) {
-  Lanes low(static_cast<double>(values[0])), high = low, sum(0);
-  std::size_t n = 0;
-  for (; n + lanes <= count; n += lanes) {
-    for (std::size_t half = 0; half < 2; ++half) {
-      Eight x;
-      load(values + n + 8 * half, x);
-      low.part[half] = x < low.part[half] ? x : low.part[half];
-      high.part[half] = x > high.part[half] ? x : high.part[half];
-      sum.part[half] += x;
+struct Extremes {
+  typedef typename RegisterOf<T>::Type Register;
+  static constexpr std::size_t width = sizeof(Register) / sizeof(T);
+  Register low[lanes / width], high[lanes / width];
+
+  QKV_INLINE explicit Extremes(T value) {
+    for (std::size_t n = 0; n < lanes / width; ++n) low[n] = high[n] = Register{} + value;
+  }
+  QKV_INLINE void add(const T* values) {
+    for (std::size_t n = 0; n < lanes / width; ++n) {
+      Register x;
+      load(values + n * width, x);
+      low[n] = x < low[n] ? x : low[n];
+      high[n] = x > high[n] ? x : high[n];
     }
   }
-  for (std::size_t lane = 0; n < count; ++n, ++lane) {
-    const auto x = static_cast<double>(values[n]);
-    low[lane] = x < low[lane] ? x : low[lane];
-    high[lane] = x > high[lane] ? x : high[lane];
-    sum[lane] += x;
+  QKV_INLINE void add_one(std::size_t lane, T x) {
+    T& least = reinterpret_cast<T*>(low)[lane];
+    T& greatest = reinterpret_cast<T*>(high)[lane];
+    least = x < least ? x : least;
+    greatest = x > greatest ? x : greatest;
   }
-  for (std::size_t lane = 1; lane < lanes; ++lane) {
-    low[0] = std::min(low[0], low[lane]);
-    high[0] = std::max(high[0], high[lane]);
+  QKV_INLINE T least() {
+    const T* all = reinterpret_cast<const T*>(low);
+    T least = all[0];
+    for (std::size_t lane = 1; lane < lanes; ++lane) least = std::min(least, all[lane]);
+    return least;
   }
-  return {low[0], high[0], sum.total() / static_cast<double>(count)};
-}
+  QKV_INLINE T greatest() {
+    const T* all = reinterpret_cast<const T*>(high);
+    T greatest = all[0];
+    for (std::size_t lane = 1; lane < lanes; ++lane) greatest = std::max(greatest, all[lane]);
+    return greatest;
+  }
+};
 
-/// Sums of what is left of a block's values when something near their mean is taken off.
-struct Spread {
+/// Of a block of values: their range, and sums of what is left when something near their mean is
+/// taken off. A NaN or an infinity, or a sum that overflows, makes `off` not finite.
+struct Moments {
+  double low, high;
+  double rough;    ///< near the mean, and equal to it where all values are equal
   double off;      ///< sum of (x - rough)
   double squares;  ///< sum of (x - rough)^2
 };
 
+/// The mean of a few of the values. If they are n of N, its distance from the mean of all is at
+/// most sqrt(N/n) times the spread: the squares about it are at most 1 + N/n times those about the
+/// mean.
 template <class T>
-QKV_INLINE Spread spread_in(const T* values, std::size_t count, double rough) {
+QKV_INLINE double rough_mean(const T* values, std::size_t count) {
+  constexpr std::size_t few = 4 * lanes;
+  if (count < few) return static_cast<double>(values[0]);
+  // In pairs, whose sums are exact where values are equal.
+  Lanes first(0);
+  for (std::size_t quarter = 0; quarter < 4; ++quarter) {
+    const T* from = values + 4 * quarter;
+    Four a, b, c, d;
+    load(from, a);
+    load(from + lanes, b);
+    load(from + 2 * lanes, c);
+    load(from + 3 * lanes, d);
+    first.part[quarter] = (a + b) + (c + d);
+  }
+  return first.total() / few;
+}
+
+template <class T>
+QKV_INLINE Moments moments_in(const T* values, std::size_t count) {
+  const double rough = rough_mean(values, count);
+  Extremes<T> extremes(values[0]);
   Lanes off(0), squares(0);
   std::size_t n = 0;
   for (; n + lanes <= count; n += lanes) {
-    for (std::size_t half = 0; half < 2; ++half) {
-      Eight x;
-      load(values + n + 8 * half, x);
+    __builtin_prefetch(values + n + ahead_bytes / sizeof(T));
+    if constexpr (sizeof(T) == 8) __builtin_prefetch(values + n + 8 + ahead_bytes / sizeof(T));
+    extremes.add(values + n);
+    for (std::size_t quarter = 0; quarter < 4; ++quarter) {
+      Four x;
+      load(values + n + 4 * quarter, x);
       x -= rough;
-      off.part[half] += x;
-      squares.part[half] += x * x;
+      off.part[quarter] += x;
+      squares.part[quarter] += x * x;
     }
   }
   for (std::size_t lane = 0; n < count; ++n, ++lane) {
+    extremes.add_one(lane, values[n]);
     const double x = static_cast<double>(values[n]) - rough;
     off[lane] += x;
     squares[lane] += x * x;
   }
-  return {off.total(), squares.total()};
+  return {static_cast<double>(extremes.least()), static_cast<double>(extremes.greatest()), rough,
+          off.total(), squares.total()};
 }
 
-QKV_WIDE Range range_of(const float* values, std::size_t count) { return range_in(values, count); }
-QKV_WIDE Range range_of(const double* values, std::size_t count) { return range_in(values, count); }
-QKV_WIDE Spread spread_of(const float* values, std::size_t count, double rough) {
-  return spread_in(values, count, rough);
+QKV_WIDE Moments moments_of(const float* values, std::size_t count) {
+  return moments_in(values, count);
 }
-QKV_WIDE Spread spread_of(const double* values, std::size_t count, double rough) {
-  return spread_in(values, count, rough);
+QKV_WIDE Moments moments_of(const double* values, std::size_t count) {
+  return moments_in(values, count);
 }
 
 /// Beyond it sums of squares might overflow.
@@ -115,8 +152,8 @@ class Accumulator {
   void add(std::span<const T> values) {
     if (values.empty()) return;
     stats_.count += values.size();
-    const Range range = range_of(values.data(), values.size());
-    if (std::isfinite(range.mean)) return add_finite(values, range);
+    const Moments moments = moments_of(values.data(), values.size());
+    if (std::isfinite(moments.off)) return add_finite(values, moments);
     std::array<double, block_size> finite;
     std::size_t count = 0;
     for (const T one : values) {
@@ -130,7 +167,7 @@ class Accumulator {
       }
     }
     const std::span<const double> kept(finite.data(), count);
-    if (count > 0) add_finite(kept, range_of(kept.data(), count));
+    if (count > 0) add_finite(kept, moments_of(kept.data(), count));
   }
 
   Stats result() const {
@@ -148,28 +185,24 @@ class Accumulator {
 
  private:
   template <class T>
-  void add_finite(std::span<const T> values, const Range& range) {
-    stats_.min = stats_.finite == 0 ? range.low : std::min(stats_.min, range.low);
-    stats_.max = stats_.finite == 0 ? range.high : std::max(stats_.max, range.high);
+  void add_finite(std::span<const T> values, const Moments& moments) {
+    stats_.min = stats_.finite == 0 ? moments.low : std::min(stats_.min, moments.low);
+    stats_.max = stats_.finite == 0 ? moments.high : std::max(stats_.max, moments.high);
     if (unit_ == 1 && (stats_.max > huge || stats_.min < -huge)) count_in_small_units();
-    if (unit_ == 1) return join_block(values, range);
+    if (unit_ == 1) return join_block(values.size(), moments);
     std::array<double, block_size> small;
     for (std::size_t n = 0; n < values.size(); ++n)
       small[n] = static_cast<double>(values[n]) * unit_;
-    const std::span<const double> in_units(small.data(), values.size());
-    join_block(in_units, range_of(small.data(), values.size()));
+    join_block(values.size(), moments_of(small.data(), values.size()));
   }
 
-  /// Values that have been brought to units.
-  template <class T>
-  void join_block(std::span<const T> values, const Range& range) {
-    const double rough = std::clamp(range.mean, range.low, range.high);
-    const Spread spread = spread_of(values.data(), values.size(), rough);
-    const auto n = static_cast<double>(values.size());
-    if (stats_.finite == 0) near_mean_ = rough;
-    join(n, (rough - near_mean_) + spread.off / n,
-         std::max(spread.squares - spread.off * spread.off / n, 0.0));
-    stats_.finite += values.size();
+  /// The moments of `count` values that have been brought to units.
+  void join_block(std::size_t count, const Moments& moments) {
+    const auto n = static_cast<double>(count);
+    if (stats_.finite == 0) near_mean_ = moments.rough;
+    join(n, (moments.rough - near_mean_) + moments.off / n,
+         std::max(moments.squares - moments.off * moments.off / n, 0.0));
+    stats_.finite += count;
   }
 
   /// Values near 1e308 (a mask's lowest finite number) would overflow every sum. From the first

@@ -5,7 +5,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -14,24 +13,11 @@
 #include "limits.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/kernels/fast.hpp"
-#include "qkv/kernels/kernel.hpp"
-#include "qkv/tensor/random.hpp"
+#include "workload.hpp"
 
 namespace qkv::bench {
 
 namespace {
-
-/// Against what a workload is measured.
-enum class Limit { multiply_add, read };
-
-struct Workload {
-  std::string name;
-  std::string kernel;
-  Limit limit;
-  std::size_t B, H, G, L, S, D;
-  bool causal = false;
-  float sigma = 1;  ///< standard deviation of the scaled scores
-};
 
 const std::vector<Workload>& workloads() {
   static const std::vector<Workload> list = {
@@ -50,53 +36,22 @@ const std::vector<Workload>& workloads() {
   return list;
 }
 
-Tensor<float, 4> normal(const std::array<std::size_t, 4>& sizes, const char* name, float sigma) {
-  auto tensor = Tensor<float, 4>::make(sizes);
-  Random random(1, name);
-  for (float& value : tensor.elements()) value = sigma * static_cast<float>(random.normal());
-  return tensor;
-}
-
-Problem<float> problem_of(const Workload& work) {
-  Problem<float> problem;
-  problem.sizes.B = work.B;
-  problem.sizes.H = work.H;
-  problem.sizes.G = work.G;
-  problem.sizes.L = work.L;
-  problem.sizes.S = work.S;
-  problem.sizes.D = problem.sizes.Dv = work.D;
-  problem.scale = 1 / std::sqrt(static_cast<double>(work.D));
-  problem.settings.causal = work.causal;
-  problem.visibility.causal = work.causal;
-  problem.visibility.offset.assign(work.B, static_cast<long long>(work.S - work.L));
-  return problem;
-}
-
-/// 4·B·H·L·S·D, of which a causal mask leaves about half: those are counted.
-double operations(const Workload& work) {
-  const double all = 4.0 * static_cast<double>(work.B * work.H * work.L * work.S * work.D);
-  const double L = static_cast<double>(work.L);
-  return work.causal ? all * (L + 1) / (2 * L) : all;
-}
-
 void run(benchmark::State& state, const Workload& work, Isa isa, std::size_t threads) {
   const Problem<float> problem = problem_of(work);
-  const QueryKeyValue<float> qkv = {normal({work.B, work.H, work.L, work.D}, "q", work.sigma),
-                                    normal({work.B, work.G, work.S, work.D}, "k", 1),
-                                    normal({work.B, work.G, work.S, work.D}, "v", 1)};
-  const auto kernel = std::ranges::find(kernel_list(), work.kernel, &Kernel::name);
+  const QueryKeyValue<float> qkv = inputs_of(work);
+  const Kernel& kernel = kernel_of(work);
   double best = HUGE_VAL, limit = 0;
   Buffer buffer;
   for ([[maybe_unused]] const auto iteration : state) {
     limit = std::max(limit, work.limit == Limit::read ? read_speed(qkv.k.elements(), threads)
                                                       : multiply_add_peak(isa, threads));
-    const auto start = std::chrono::steady_clock::now();
-    const auto output =
-        kernel->run_float(problem, qkv, {.buffer = &buffer, .threads = threads, .isa = isa});
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    benchmark::DoNotOptimize(output.heads.data());
-    best = std::min(best, seconds.count());
-    state.SetIterationTime(seconds.count());
+    const double seconds = seconds_of([&] {
+      const auto output =
+          kernel.run_float(problem, qkv, {.buffer = &buffer, .threads = threads, .isa = isa});
+      benchmark::DoNotOptimize(output.heads.data());
+    });
+    best = std::min(best, seconds);
+    state.SetIterationTime(seconds);
   }
   const double done = work.limit == Limit::read
                           ? static_cast<double>((qkv.k.size() + qkv.v.size()) * sizeof(float))
@@ -119,22 +74,18 @@ bool has_fast_kernel(const Workload& work) {
 /// The fast kernel beside the same in float32: `share` is how many times faster it is.
 void run_fast(benchmark::State& state, const Workload& work, std::size_t threads) {
   const Problem<float> problem = problem_of(work);
-  const QueryKeyValue<float> qkv = {normal({work.B, work.H, work.L, work.D}, "q", work.sigma),
-                                    normal({work.B, work.G, work.S, work.D}, "k", 1),
-                                    normal({work.B, work.G, work.S, work.D}, "v", 1)};
+  const QueryKeyValue<float> qkv = inputs_of(work);
   const Kernel& fast = choose_fast_kernel("bf16", problem.sizes, {});
-  const auto floats = std::ranges::find(kernel_list(), work.kernel, &Kernel::name);
   const KernelRun how = {.threads = threads, .isa = isa_list().front()};
   const auto time = [&](const Kernel& kernel) {
-    const auto start = std::chrono::steady_clock::now();
-    const auto output = kernel.run_float(problem, qkv, how);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    benchmark::DoNotOptimize(output.heads.data());
-    return seconds.count();
+    return seconds_of([&] {
+      const auto output = kernel.run_float(problem, qkv, how);
+      benchmark::DoNotOptimize(output.heads.data());
+    });
   };
   double best = HUGE_VAL, best_float = HUGE_VAL;
   for ([[maybe_unused]] const auto iteration : state) {
-    best_float = std::min(best_float, time(*floats));
+    best_float = std::min(best_float, time(kernel_of(work)));
     const double seconds = time(fast);
     best = std::min(best, seconds);
     state.SetIterationTime(seconds);
@@ -142,16 +93,6 @@ void run_fast(benchmark::State& state, const Workload& work, std::size_t threads
   state.counters["best_ms"] = best * 1e3;
   state.counters["GFLOP/s"] = operations(work) / best / 1e9;
   state.counters["share"] = best_float / best;
-}
-
-/// Every size brought down to what takes milliseconds in a build without optimisation.
-Workload tiny(Workload work) {
-  work.B = 1;
-  work.H = 4 * work.H / work.G;
-  work.G = 4;
-  work.L = std::min<std::size_t>(work.L, 70);
-  work.S = std::min<std::size_t>(work.S, 140);
-  return work;
 }
 
 void register_all(bool is_tiny) {
@@ -193,6 +134,7 @@ int main(int count, char** arguments) {
   if (is_tiny) std::rotate(arguments + 1, arguments + 2, arguments + count);
   if (is_tiny) --count;
   qkv::bench::register_all(is_tiny);
+  qkv::bench::register_variants(is_tiny);
   benchmark::Initialize(&count, arguments);
   if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
   benchmark::RunSpecifiedBenchmarks();

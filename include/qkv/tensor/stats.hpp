@@ -24,7 +24,7 @@ struct Stats {
 ///
 /// range   any: a mean far from zero does not spoil std, and sums of 1e308 do not overflow
 /// edge    equal values have exactly that mean and a std of 0
-/// source  Chan, Golub & LeVeque 1983: blocks by the corrected two-pass algorithm, then joined
+/// source  Chan, Golub & LeVeque 1983: blocks by sums about a rough mean, corrected, then joined
 Stats stats_of(std::span<const float> values);
 Stats stats_of(std::span<const double> values);
 

@@ -103,6 +103,15 @@ TEST_CASE("stats: a mean of 1e8 does not drown noise of 1e-3") {
   CHECK(std::abs(stats.std - 2.0 / 1024) <= 1e-12 * 2.0 / 1024);
 }
 
+TEST_CASE("stats: a block that begins far from its mean has the exact one and its spread") {
+  // 64 of 1e6, then 1 and -1 in turn: mean 64e6/4096, and the spread from exact fractions.
+  std::vector<float> values(64, 1e6F);
+  for (int n = 0; n < 2016; ++n) values.insert(values.end(), {1, -1});
+  const Stats stats = stats_of(std::span<const float>(values));
+  CHECK(stats.mean == 15625);
+  CHECK(stats.std == Approx(124019.59271012131).epsilon(4 * eps));
+}
+
 TEST_CASE("stats: a constant tensor has that mean and a spread of exactly 0") {
   const std::vector<float> values(10001, 0.1f);
   const Stats stats = stats_of(std::span<const float>(values));
