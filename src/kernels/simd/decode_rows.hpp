@@ -15,7 +15,7 @@ namespace {
 /// Keys that all rows work on while they are in the first-level cache.
 constexpr int group_keys = 16;
 
-/// Keys from those that are worked on to those that are fetched.
+/// Keys from those that are worked on to those that are fetched, which are two groups.
 constexpr int ahead_keys = 64;
 
 /// What a chunk found out about one row: top, sum, seen, and from `partial_sums` on Dv sums.
@@ -30,41 +30,28 @@ struct DecodeScratch {
   std::uint32_t hidden[tile_keys / 32 * lane_room];
 };
 
-/// A group of keys as floats, and what brings a later group to the cache while it is worked on, in
-/// `steps` steps; halves bring theirs while they are widened.
-struct KeyGroup {
-  FloatRows rows;
-  Fetcher fetcher;
-};
-
-inline KeyGroup find_group(const Source& source, const RowBlock& block, std::ptrdiff_t first,
-                           int keys, std::ptrdiff_t columns, std::ptrdiff_t steps, float* room) {
-  const std::ptrdiff_t row = source.at.i;
-  const std::ptrdiff_t ahead = offset(source, block.b, block.g, first) + ahead_keys * row;
-  if (source.floats == nullptr) {
-    for (int key = 0; key < keys; ++key) {
-      for (std::ptrdiff_t n = 0; n < columns; n += 32)
-        __builtin_prefetch(source.halves + ahead + key * row + n, 0, 2);
-    }
-    steps = 0;
-  }
-  return {float_rows(source, block.b, block.g, first, keys, columns, room),
-          Fetcher(source.floats + (steps == 0 ? 0 : ahead), row, group_keys, columns, steps)};
+/// Starts to bring the keys behind a group to the cache while it is worked on.
+inline void fetch_ahead(const Source& source, const RowBlock& block, std::ptrdiff_t first,
+                        std::ptrdiff_t columns, Fetch& fetch) {
+  const std::ptrdiff_t ahead = first + ahead_keys;
+  fetch_rows(source, block.b, block.g, ahead, ahead + 2 * group_keys, columns, fetch);
 }
 
 /// Scores of a tile, group by group so that a group of k is in the first-level cache for all rows.
+template <class Pace>
 inline void decode_scores(const FlatProblem& p, const RowBlock& block, const float* const* q,
                           std::ptrdiff_t j0, int keys, float* room, DecodeScratch& scratch) {
   const auto rows = static_cast<int>(block.rows);
   for (int first = 0; first < keys; first += group_keys) {
     const int here = keys - first < group_keys ? keys - first : group_keys;
-    const std::ptrdiff_t steps = rows * (group_keys / lanes) * (p.D / lanes);
-    auto [k, fetcher] = find_group(p.k, block, j0 + first, here, p.D, steps, room);
+    const FloatRows k = float_rows(p.k, block.b, block.g, j0 + first, here, p.D, room);
+    Fetch fetch;
+    fetch_ahead(p.k, block, j0 + first, p.D, fetch);
     int key = 0;
     for (; key + lanes <= here; key += lanes) {
       for (int n = 0; n < rows; ++n) {
         store(&scratch.weights[n][first + key],
-              score_group(k.at + key * k.row, k.row, q[n], p.D, fetcher));
+              score_group<Pace>(k.at + key * k.row, k.row, q[n], p.D, fetch));
       }
     }
     for (; key < here; ++key) {
@@ -75,17 +62,19 @@ inline void decode_scores(const FlatProblem& p, const RowBlock& block, const flo
 }
 
 /// Adds the weighted rows of v of a tile to the sums, group by group.
+template <class Pace>
 inline void decode_values(const FlatProblem& p, const RowBlock& block, std::ptrdiff_t j0, int keys,
                           float* room, const DecodeScratch& scratch, const float* shrink,
                           float* const* o) {
   const auto rows = static_cast<int>(block.rows);
   for (int first = 0; first < keys; first += group_keys) {
     const int here = keys - first < group_keys ? keys - first : group_keys;
-    const std::ptrdiff_t passes = p.Dv / (8 * lanes) + p.Dv % (8 * lanes) / lanes;
-    auto [v, fetcher] = find_group(p.v, block, j0 + first, here, p.Dv, rows * here * passes, room);
+    const FloatRows v = float_rows(p.v, block.b, block.g, j0 + first, here, p.Dv, room);
+    Fetch fetch;
+    fetch_ahead(p.v, block, j0 + first, p.Dv, fetch);
     for (int n = 0; n < rows; ++n) {
-      value_rows(v.at, v.row, here, scratch.weights[n] + first, first == 0 ? shrink[n] : 1.0F, p.Dv,
-                 o[n], fetcher);
+      value_rows<Pace>(v.at, v.row, here, scratch.weights[n] + first, first == 0 ? shrink[n] : 1.0F,
+                       p.Dv, o[n], fetch);
     }
   }
 }
@@ -207,7 +196,11 @@ inline bool decode_chunk(const FlatProblem& p, const RowBlock& block, std::ptrdi
       if (!all_finite(p.v, block.b, block.g, j0, j0 + keys, p.Dv)) return false;
       continue;
     }
-    decode_scores(p, block, q, j0, keys, group_room, scratch);
+    if (count == 1) {
+      decode_scores<OneRow>(p, block, q, j0, keys, group_room, scratch);
+    } else {
+      decode_scores<MoreRows>(p, block, q, j0, keys, group_room, scratch);
+    }
     float shrink[max_decode_rows];
     for (int n = 0; n < count; ++n) {
       if (!plain || sight != Sight::all) {
@@ -215,7 +208,11 @@ inline bool decode_chunk(const FlatProblem& p, const RowBlock& block, std::ptrdi
       }
       shrink[n] = decode_weights(rows, n, factor, keys, scratch.weights[n]);
     }
-    decode_values(p, block, j0, keys, group_room, scratch, shrink, o);
+    if (count == 1) {
+      decode_values<OneRow>(p, block, j0, keys, group_room, scratch, shrink, o);
+    } else {
+      decode_values<MoreRows>(p, block, j0, keys, group_room, scratch, shrink, o);
+    }
   }
   for (int n = 0; n < count; ++n) {
     float* partial = partials + n * partial_size(p);

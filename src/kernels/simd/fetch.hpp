@@ -2,8 +2,7 @@
 // other work goes on.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "kernels/simd/source.hpp"
 
 namespace qkv {
 namespace {
@@ -24,11 +23,14 @@ class Fetch {
                          (before + bytes + line - 1) / line};
     if (left_ == 0) take(strips_[next_]);
   }
+  /// Asks for a line and goes on by `Lines`; to those between the CPU's own prefetchers follow.
+  template <int Lines = 1>
   void step() {
     if (left_ == 0) return;
     __builtin_prefetch(at_, 0, 2);
-    at_ += line;
-    if (--left_ == 0) turn();
+    at_ += Lines * line;
+    left_ -= Lines;
+    if (left_ <= 0) turn();
   }
   /// All that is left.
   void finish() {
@@ -49,6 +51,7 @@ class Fetch {
   }
   /// To the next row.
   void turn() {
+    left_ = 0;
     Strip& strip = strips_[next_];
     strip.at += strip.row;
     if (--strip.rows > 0) return take(strip);
@@ -60,6 +63,18 @@ class Fetch {
   int count_ = 0, next_ = 0;
   Strip strips_[most_strips];
 };
+
+/// Rows [from, to) of one head.
+inline void fetch_rows(const Source& source, std::ptrdiff_t b, std::ptrdiff_t h,
+                       std::ptrdiff_t from, std::ptrdiff_t to, std::ptrdiff_t columns,
+                       Fetch& fetch) {
+  const std::ptrdiff_t at = offset(source, b, h, from);
+  if (source.floats != nullptr) {
+    fetch.add(source.floats + at, to - from, source.at.i * 4, columns * 4);
+  } else {
+    fetch.add(source.halves + at, to - from, source.at.i * 2, columns * 2);
+  }
+}
 
 }  // namespace
 }  // namespace qkv

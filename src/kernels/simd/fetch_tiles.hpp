@@ -3,22 +3,9 @@
 
 #include "kernels/simd/fetch.hpp"
 #include "kernels/simd/hidden_keys.hpp"
-#include "kernels/simd/source.hpp"
 
 namespace qkv {
 namespace {
-
-/// Rows [from, to) of one head.
-inline void fetch_rows(const Source& source, std::ptrdiff_t b, std::ptrdiff_t h,
-                       std::ptrdiff_t from, std::ptrdiff_t to, std::ptrdiff_t columns,
-                       Fetch& fetch) {
-  const std::ptrdiff_t at = offset(source, b, h, from);
-  if (source.floats != nullptr) {
-    fetch.add(source.floats + at, to - from, source.at.i * 4, columns * 4);
-  } else {
-    fetch.add(source.halves + at, to - from, source.at.i * 2, columns * 2);
-  }
-}
 
 /// The masks of a tile for the queries of a lane block: their rows lie far apart, and no prefetcher
 /// of the CPU follows them.
