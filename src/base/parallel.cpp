@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "placing.hpp"
+
 namespace qkv {
 
 void parallel(std::size_t threads, std::size_t items,
@@ -41,6 +43,7 @@ void parallel(std::size_t threads, std::size_t items,
   } catch (const std::system_error&) {
     // The system has no more threads to give: those that there are do the work.
   }
+  place_threads(others);
   take_items(0);
   for (std::thread& other : others) other.join();
   if (failure) std::rethrow_exception(failure);
