@@ -41,6 +41,12 @@ Cut cut_of(const FlatProblem& p, const Part& part, const SimdFunctions& simd, st
   const auto blocks = [&] { return runs * ((rows + cut.rows_per_block - 1) / cut.rows_per_block); };
   while (cut.rows_per_block > simd.lane_block && blocks() < wanted)
     cut.rows_per_block -= simd.lane_block;
+  // Few rows of few heads: a block for each thread, though its registers be fewer.
+  if (runs > 0 && rows > 0 && blocks() < static_cast<std::ptrdiff_t>(threads)) {
+    const std::ptrdiff_t per_run = (static_cast<std::ptrdiff_t>(threads) + runs - 1) / runs;
+    const std::ptrdiff_t share = (rows + per_run - 1) / per_run;
+    cut.rows_per_block = (share + simd.lanes - 1) / simd.lanes * simd.lanes;
+  }
   // Wide heads: what the lanes hold of q and o stays in the second-level cache.
   constexpr std::ptrdiff_t cached_floats = 96 * 1024;
   while (cut.rows_per_block > simd.lane_block && cut.rows_per_block * (p.D + p.Dv) > cached_floats)

@@ -6,6 +6,7 @@
 namespace qkv {
 
 struct SimdFunctions {
+  int lanes = 0;       ///< queries in a register
   int lane_block = 0;  ///< queries that are computed together
   int row_block = 0;   ///< queries that share a pass over k and v, at most
   /// Bytes of room that tiled_rows needs, aligned to 64.

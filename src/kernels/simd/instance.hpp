@@ -10,6 +10,7 @@ namespace qkv {
 namespace {
 
 constexpr SimdFunctions functions_here = {
+    .lanes = lanes,
     .lane_block = max_width,
     .row_block = max_lane_blocks * max_width,
     .tiled_room = tiled_room,

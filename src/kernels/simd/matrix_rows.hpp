@@ -50,7 +50,8 @@ inline void multiply_one(const float* a, const float* b, float* c) {
 
 template <class Unit>
 constexpr MatrixFunctions matrix_functions_of = {
-    .rows = {.lane_block = max_width,
+    .rows = {.lanes = lanes,
+             .lane_block = max_width,
              .row_block = max_lane_blocks* max_width,
              .tiled_room = matrix_room<Unit>,
              .tiled_rows = matrix_rows<Unit>,

@@ -77,6 +77,21 @@ TEST_CASE("kernels: any number of threads gives the same") {
   }
 }
 
+TEST_CASE("kernels: few rows of one head, a block for each thread") {
+  for (const std::size_t threads : {2, 3, 7}) {
+    for (const std::size_t L : {17, 33, 50, 65}) {
+      INFO("threads " << threads << ", L " << L);
+      TwinCase twin = twin_case({.B = 1, .H = 1, .G = 1, .L = L, .S = 3000, .D = 64, .Dv = 16});
+      CHECK(departures(twin, threads) == "");
+      twin.settings.causal = true;
+      twin.settings.causal_align = CausalAlign::end;
+      CHECK(departures(twin, threads) == "");
+    }
+  }
+  // Heads that share k and v are one run of rows.
+  CHECK(departures(twin_case({.H = 6, .G = 1, .L = 9, .S = 3000, .D = 64}), 2) == "");
+}
+
 TEST_CASE("kernels: equal weights of very many keys, which round in the same direction") {
   for (const std::size_t L : {std::size_t{1}, std::size_t{17}}) {
     INFO("L " << L);
