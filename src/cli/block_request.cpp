@@ -238,6 +238,12 @@ void join_heads_of(const HeadWeights& heads, BlockLayer& layer) {
 
 }  // namespace
 
+std::vector<std::string> block_weight_names() {
+  std::vector<std::string> names;
+  for (const WeightRow& row : weight_rows) names.emplace_back(row.name);
+  return names;
+}
+
 void add_block_options(CLI::App& app, CommonOptions& options) {
   add_setting_option(app, options, "norm", "post|pre",
                      "norm(x + f(x)) as published first, or x + f(norm(x)) (post)", "Block");

@@ -24,6 +24,9 @@ struct BlockRequest {
   std::vector<BlockLayer> layers = {};
 };
 
+/// The weights of a block's norms and feed-forward, as options are named.
+std::vector<std::string> block_weight_names();
+
 /// Defines what block takes beside the common options: its weights and settings.
 void add_block_options(CLI::App& app, CommonOptions& options);
 

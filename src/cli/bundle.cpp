@@ -19,11 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The file x.npy is called "x" in bundles and "--key-padding" is the file key_padding.npy.
-std::string file_stem(std::string key) {
-  std::ranges::replace(key, '-', '_');
-  return key;
-}
-
 /// Options that say the same thing in two ways: a flag for one of them silences the bundle's other.
 bool overruled(const std::string& key, const CommonOptions& flags) {
   const auto one_of = [&](std::initializer_list<const char*> names) {
@@ -136,13 +131,26 @@ void add_config(const std::string& folder, const CommonOptions& flags, CommonOpt
 
 void add_file(const std::string& folder, const std::string& key, const CommonOptions& flags,
               CommonOptions& options) {
-  const fs::path file = fs::path(folder) / (file_stem(key) + ".npy");
+  const std::string file = bundle_file(folder, key);
   const std::string name = key == "x" ? "input" : key;
   if (!fs::exists(file) || (key != "x" && flags.has(name)) || overruled(key, flags)) return;
-  options.values[name] = file.string();
+  options.values[name] = file;
 }
 
 }  // namespace
+
+const std::vector<std::string>& bundle_tensor_names() {
+  static const std::vector<std::string> names = {
+      "x",           "context", "q",        "k",      "v",      "wq",    "wk",     "wv",
+      "wo",          "bq",      "bk",       "bv",     "bo",     "wqkv",  "bqkv",   "mask",
+      "key-padding", "lengths", "position", "past-k", "past-v", "sinks", "q-norm", "k-norm"};
+  return names;
+}
+
+std::string bundle_file(const std::string& folder, std::string name) {
+  std::ranges::replace(name, '-', '_');
+  return (fs::path(folder) / (name + ".npy")).string();
+}
 
 std::string split_file(const std::string& argument) {
   return argument.substr(0, std::min(argument.find('['), argument.rfind(':')));
@@ -151,12 +159,7 @@ std::string split_file(const std::string& argument) {
 void add_bundle(std::string folder, CommonOptions& options) {
   const CommonOptions flags = options;
   options.values.erase("input");
-  for (const char* key :
-       {"x",           "context", "q",        "k",      "v",      "wq",    "wk",     "wv",
-        "wo",          "bq",      "bk",       "bv",     "bo",     "wqkv",  "bqkv",   "mask",
-        "key-padding", "lengths", "position", "past-k", "past-v", "sinks", "q-norm", "k-norm"}) {
-    add_file(folder, key, flags, options);
-  }
+  for (const std::string& key : bundle_tensor_names()) add_file(folder, key, flags, options);
   for (const std::string& key : flags.further_weights) add_file(folder, key, flags, options);
   add_config(folder, flags, options);
   add_heads(folder, flags, options);

@@ -2,10 +2,18 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/common_options.hpp"
 
 namespace qkv::cli {
+
+/// The tensors that a bundle may hold beside a command's own, as options are named; "x" is the
+/// input.
+const std::vector<std::string>& bundle_tensor_names();
+
+/// The file of one of them in a folder: "DIR/key_padding.npy".
+std::string bundle_file(const std::string& folder, std::string name);
 
 /// Adds what the bundle holds to the options, where no flag says otherwise: tensors by their names,
 /// options from config.json. File names in config.json are relative to the bundle.

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 
+#include "cli/block_request.hpp"
+#include "cli/bundle.hpp"
 #include "cli/command.hpp"
 #include "cli/common_options.hpp"
 #include "cli/console.hpp"
@@ -140,6 +143,23 @@ void require_no_former_layers(const std::string& folder, std::size_t layers) {
                         .hint = "choose another folder, or remove it"});
 }
 
+/// So would a former bundle's tensors of other names, such as an output weight.
+void require_no_former_tensors(const std::string& folder, const std::vector<Part>& parts) {
+  std::vector<std::string> files;
+  for (const std::string& name : bundle_tensor_names()) files.push_back(bundle_file(folder, name));
+  for (const std::string& name : block_weight_names()) files.push_back(bundle_file(folder, name));
+  files.push_back((fs::path(folder) / "heads").string());
+  for (const std::string& file : files) {
+    const auto writes = [&](const Part& part) { return bundle_file(folder, part.name) == file; };
+    if (!fs::exists(file) || std::ranges::any_of(parts, writes)) continue;
+    throw Error(Complaint{.what = "the folder holds a tensor that would stay",
+                          .where = file,
+                          .expected = "none but those that are written",
+                          .got = fs::is_directory(file) ? "a folder" : "a file",
+                          .hint = "choose another folder, or remove it"});
+  }
+}
+
 void require_free_names(const InitOptions& options, const std::vector<Part>& parts) {
   if (options.force) return;
   std::vector<std::string> names = {"config.json"};
@@ -188,6 +208,7 @@ int run_init(InitOptions options) {
   require_size(files);
   require_free_names(options, files);
   require_no_former_layers(options.folder, w.layers);
+  require_no_former_tensors(options.folder, files);
   make_folder(options.folder, "DIR");
   for (std::size_t n = 0; n < w.layers; ++n)
     make_folder((fs::path(options.folder) / "layers" / std::to_string(n)).string(), "DIR");
