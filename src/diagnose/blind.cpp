@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagnose/can_strike.hpp"
 #include "diagnose/faults.hpp"
 #include "diagnose/faults/rules.hpp"
 #include "diagnose/likeness.hpp"
@@ -227,10 +228,7 @@ class BlindSpots {
     return *prepared_;
   }
 
-  faults::RuleSet masks() const {
-    const faults::RuleSet all = faults::rules_of(problem_.visibility);
-    return {.mask = all.mask, .padding = all.padding, .lengths = all.lengths};
-  }
+  faults::RuleSet masks() const { return faults::masks_of(problem_.visibility); }
 
   Ids empty_row_ids() const {
     Ids ids = {"empty-rows-unmasked"};
@@ -257,34 +255,13 @@ class BlindSpots {
     return {least, greatest};
   }
 
-  /// Whether the option that the fault is about is in use.
-  bool can_strike(const std::string& id) const {
-    const Settings& settings = problem_.settings;
-    const Visibility<double>& visibility = problem_.visibility;
-    if (id.starts_with("rope-")) return settings.rope_base.has_value();
-    if (id == "alibi-slope") return settings.alibi;
-    if (id == "sink-missing") return !problem_.sinks.empty();
-    if (id == "qk-norm-missing") return settings.qk_norm.has_value();
-    if (id.starts_with("softcap-")) return settings.softcap.has_value();
-    if (id == "temperature") return settings.temperature.has_value();
-    if (id == "mask-transposed" || id == "mask-axis" || id == "mask-head-order" ||
-        id == "mask-missing") {
-      return masks().count() > 0 && (id != "mask-transposed" || masks().mask);
-    }
-    if (id == "padding-on-queries") return masks().padding || masks().lengths;
-    if (id.starts_with("mask-") || id.starts_with("empty-rows-")) return visibility.any();
-    if (id == "window-off-by-one") return visibility.window.has_value();
-    if (id.starts_with("causal-") && id != "causal-align") return visibility.causal;
-    return true;
-  }
-
   void add(const std::string& property, const Ids& ids, const std::string& show_with) {
     Blind blind{.property = property, .hides = {}, .show_with = show_with};
     for (const std::string& id : ids) {
       const bool listed = std::ranges::any_of(blind_, [&](const Blind& other) {
         return std::ranges::find(other.hides, id) != other.hides.end();
       });
-      if (can_strike(id) && !listed) blind.hides.push_back(id);
+      if (can_strike(id, problem_) && !listed) blind.hides.push_back(id);
     }
     if (!blind.hides.empty()) blind_.push_back(std::move(blind));
   }

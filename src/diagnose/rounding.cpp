@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "diagnose/norm_variance.hpp"
+#include "diagnose/rotation_variance.hpp"
+#include "diagnose/softmax_variance.hpp"
 #include "qkv/attention/project.hpp"
 #include "qkv/attention/scores.hpp"
 #include "qkv/attention/split_heads.hpp"
@@ -17,9 +19,6 @@ namespace qkv {
 namespace {
 
 using Four = Tensor<double, 4>;
-
-/// Differences of up to this many standard deviations are rounding.
-constexpr double deviations = 8;
 
 /// Variance of rounding a number of size 1 to this precision: evenly spread over one step of eps...
 /// at most.
@@ -41,25 +40,6 @@ void add(Four& to, const Four& from, double factor = 1) {
 }
 
 }  // namespace
-
-Four angle_variance(const Four& x, const Tensor<double, 2>& positions) {
-  auto variance = zeros(x);
-  for (std::size_t b = 0; b < x.size(0); ++b) {
-    const std::size_t at = positions.size(0) == 1 ? 0 : b;
-    for (std::size_t h = 0; h < x.size(1); ++h) {
-      for (std::size_t l = 0; l < x.size(2); ++l) {
-        double largest = 0;
-        for (const double v : x.row(b, h, l))
-          largest = std::max(largest, std::isfinite(v) ? std::abs(v) : 0);
-        const bool known = l < positions.size(1) && at < positions.size(0);
-        const double position = known ? positions(at, l) : 0;
-        const double angle = unit_variance(0x1p-23) * (1 + position * position) * largest * largest;
-        for (double& v : variance.row(b, h, l)) v = 2 * angle;
-      }
-    }
-  }
-  return variance;
-}
 
 std::string Rounding::last_of(std::initializer_list<std::string> ids) const {
   for (const std::string& id : ids) {
@@ -126,19 +106,8 @@ Four Rounding::of_rotation(const std::string& id, const Held& held, const Four& 
   const Four &x = held.at(before), &from = variances_.at(before);
   const Tensor<double, 2>& positions =
       id == "q_rope" ? problem.query_positions : problem.key_positions;
-  Four variance = angle_variance(x, positions);
-  if (variance.sizes() != value.sizes() || from.sizes() != value.sizes()) return zeros(value);
-  for (std::size_t b = 0; b < value.size(0); ++b) {
-    for (std::size_t h = 0; h < value.size(1); ++h) {
-      for (std::size_t l = 0; l < value.size(2); ++l) {
-        // A rotation moves errors within its pair; a row's greatest bounds both.
-        double worst = 0;
-        for (const double v : from.row(b, h, l)) worst = std::max(worst, v);
-        for (double& v : variance.row(b, h, l)) v += worst;
-      }
-    }
-  }
-  return variance;
+  if (x.sizes() != value.sizes() || from.sizes() != value.sizes()) return zeros(value);
+  return rotation_variance(x, from, positions);
 }
 
 Four Rounding::of_scores(const Held& held) const {
@@ -154,41 +123,15 @@ Four Rounding::of_scores(const Held& held) const {
   return variance;
 }
 
-/// What an error of this relative variance does to a weight: in proportion while it is small;
-/// logits that are off by ones multiply the weight, up to 1.
-double softmax_variance(double weight, double relative, bool hidden) {
-  if (!std::isfinite(weight) || hidden) return 0;
-  constexpr double small =
-      0.01;  // standard deviation 0.1: e^0.8 is 2.2, twice the first-order bound
-  if (relative < small) return weight * weight * relative;
-  const double greatest =
-      std::min(1.0, std::exp(std::log(weight) + deviations * std::sqrt(relative)));
-  return greatest * greatest / (deviations * deviations);
-}
-
-/// a_i = e^x_i / sum e^x: da_i = a_i (dx_i - sum_j a_j dx_j)
 Four Rounding::of_softmax(const Held& held, const Four& attn) const {
   const std::string before = held.has("masked")   ? "masked"
                              : held.has("capped") ? "capped"
                                                   : "scaled";
   const Four& from = variances_.at(before);
   if (from.sizes() != attn.sizes()) return zeros(attn);
-  auto variance = zeros(attn);
   // exp, the sum and the quotient round once or twice each.
   const double own = 6 * unit_variance(std::max(eps_, 0x1p-23));
-  for (std::size_t b = 0; b < attn.size(0); ++b) {
-    for (std::size_t h = 0; h < attn.size(1); ++h) {
-      for (std::size_t l = 0; l < attn.size(2); ++l) {
-        const auto a = attn.row(b, h, l), dx = from.row(b, h, l), x = held.logits().row(b, h, l);
-        const auto to = variance.row(b, h, l);
-        double mean = 0;
-        for (std::size_t s = 0; s < a.size(); ++s) mean += std::isfinite(a[s]) ? a[s] * dx[s] : 0;
-        for (std::size_t s = 0; s < a.size(); ++s)
-          to[s] = softmax_variance(a[s], dx[s] + mean + own, x[s] == -HUGE_VAL);
-      }
-    }
-  }
-  return variance;
+  return softmax_variance(held.logits(), from, attn, own);
 }
 
 Four Rounding::of_weighted_sum(const Held& held, const Four& value) const {
@@ -308,7 +251,7 @@ Four Rounding::tolerance(const std::string& id, const Four& value) const {
     // A stored fill is rounded like any number.
     const double x = value.data()[n];
     if (id == "masked" && v == 0 && std::isfinite(x)) v = x * x * unit_variance(eps_);
-    allowed.data()[n] = deviations * std::sqrt(v) + floor;
+    allowed.data()[n] = rounding_deviations * std::sqrt(v) + floor;
   }
   return allowed;
 }

@@ -11,9 +11,8 @@
 
 namespace qkv {
 
-/// What angles in float32 do to a rotation of x (B,H,L,D) by positions (B or 1, L): they are off
-/// by eps of the position in radians.
-Tensor<double, 4> angle_variance(const Tensor<double, 4>& x, const Tensor<double, 2>& positions);
+/// Differences of up to this many standard deviations are rounding.
+constexpr double rounding_deviations = 8;
 
 /// The variance of each stage's rounding error, computed beside the stages.
 ///

@@ -9,138 +9,13 @@
 
 #include "qkv/tensor/tensor.hpp"
 #include "tensor/elements.hpp"
-#include "tensor/registers.hpp"
-#include "tensor/wide.hpp"
+#include "tensor/moments.hpp"
 
 namespace qkv {
 
 namespace {
 
 constexpr std::size_t block_size = 4096;
-
-/// From what is read to what is fetched.
-constexpr std::size_t ahead_bytes = 8192;
-
-/// Independent partial sums: nearer to pairwise summation than one running sum, and registers of
-/// four doubles hold them, so that one addition need not wait for the one before it.
-constexpr std::size_t lanes = 16;
-
-struct Lanes {
-  Four part[4];
-
-  QKV_INLINE explicit Lanes(double value) {
-    for (Four& four : part) four = Four{} + value;
-  }
-  QKV_INLINE double& operator[](std::size_t n) { return reinterpret_cast<double*>(part)[n]; }
-  /// The sum, in pairs.
-  QKV_INLINE double total() {
-    const Four low = part[0] + part[2], high = part[1] + part[3];
-    return ((low[0] + low[1]) + (low[2] + low[3])) + ((high[0] + high[1]) + (high[2] + high[3]));
-  }
-};
-
-/// The same lanes with the greatest or least values of a type, which need no more room than it has.
-template <class T>
-struct Extremes {
-  typedef typename RegisterOf<T>::Type Register;
-  static constexpr std::size_t width = sizeof(Register) / sizeof(T);
-  Register low[lanes / width], high[lanes / width];
-
-  QKV_INLINE explicit Extremes(T value) {
-    for (std::size_t n = 0; n < lanes / width; ++n) low[n] = high[n] = Register{} + value;
-  }
-  QKV_INLINE void add(const T* values) {
-    for (std::size_t n = 0; n < lanes / width; ++n) {
-      Register x;
-      load(values + n * width, x);
-      low[n] = x < low[n] ? x : low[n];
-      high[n] = x > high[n] ? x : high[n];
-    }
-  }
-  QKV_INLINE void add_one(std::size_t lane, T x) {
-    T& least = reinterpret_cast<T*>(low)[lane];
-    T& greatest = reinterpret_cast<T*>(high)[lane];
-    least = x < least ? x : least;
-    greatest = x > greatest ? x : greatest;
-  }
-  QKV_INLINE T least() {
-    const T* all = reinterpret_cast<const T*>(low);
-    T least = all[0];
-    for (std::size_t lane = 1; lane < lanes; ++lane) least = std::min(least, all[lane]);
-    return least;
-  }
-  QKV_INLINE T greatest() {
-    const T* all = reinterpret_cast<const T*>(high);
-    T greatest = all[0];
-    for (std::size_t lane = 1; lane < lanes; ++lane) greatest = std::max(greatest, all[lane]);
-    return greatest;
-  }
-};
-
-/// Of a block of values: their range, and sums of what is left when something near their mean is
-/// taken off. A NaN or an infinity, or a sum that overflows, makes `off` not finite.
-struct Moments {
-  double low, high;
-  double rough;    ///< near the mean, and equal to it where all values are equal
-  double off;      ///< sum of (x - rough)
-  double squares;  ///< sum of (x - rough)^2
-};
-
-/// The mean of a few of the values. If they are n of N, its distance from the mean of all is at
-/// most sqrt(N/n) times the spread: the squares about it are at most 1 + N/n times those about the
-/// mean.
-template <class T>
-QKV_INLINE double rough_mean(const T* values, std::size_t count) {
-  constexpr std::size_t few = 4 * lanes;
-  if (count < few) return static_cast<double>(values[0]);
-  // In pairs, whose sums are exact where values are equal.
-  Lanes first(0);
-  for (std::size_t quarter = 0; quarter < 4; ++quarter) {
-    const T* from = values + 4 * quarter;
-    Four a, b, c, d;
-    load(from, a);
-    load(from + lanes, b);
-    load(from + 2 * lanes, c);
-    load(from + 3 * lanes, d);
-    first.part[quarter] = (a + b) + (c + d);
-  }
-  return first.total() / few;
-}
-
-template <class T>
-QKV_INLINE Moments moments_in(const T* values, std::size_t count) {
-  const double rough = rough_mean(values, count);
-  Extremes<T> extremes(values[0]);
-  Lanes off(0), squares(0);
-  std::size_t n = 0;
-  for (; n + lanes <= count; n += lanes) {
-    __builtin_prefetch(values + n + ahead_bytes / sizeof(T));
-    if constexpr (sizeof(T) == 8) __builtin_prefetch(values + n + 8 + ahead_bytes / sizeof(T));
-    extremes.add(values + n);
-    for (std::size_t quarter = 0; quarter < 4; ++quarter) {
-      Four x;
-      load(values + n + 4 * quarter, x);
-      x -= rough;
-      off.part[quarter] += x;
-      squares.part[quarter] += x * x;
-    }
-  }
-  for (std::size_t lane = 0; n < count; ++n, ++lane) {
-    extremes.add_one(lane, values[n]);
-    const double x = static_cast<double>(values[n]) - rough;
-    off[lane] += x;
-    squares[lane] += x * x;
-  }
-  return {static_cast<double>(extremes.least()), static_cast<double>(extremes.greatest()), rough,
-          off.total(), squares.total()};
-}
-
-QKV_WIDE Moments moments_of(const float* values, std::size_t count) {
-  return moments_in(values, count);
-}
-QKV_WIDE Moments moments_of(const double* values, std::size_t count) {
-  return moments_in(values, count);
-}
 
 /// Beyond it sums of squares might overflow.
 constexpr double huge = 0x1p450;
@@ -152,7 +27,7 @@ class Accumulator {
   void add(std::span<const T> values) {
     if (values.empty()) return;
     stats_.count += values.size();
-    const Moments moments = moments_of(values.data(), values.size());
+    const Moments moments = moments_of(values);
     if (std::isfinite(moments.off)) return add_finite(values, moments);
     std::array<double, block_size> finite;
     std::size_t count = 0;
@@ -167,7 +42,7 @@ class Accumulator {
       }
     }
     const std::span<const double> kept(finite.data(), count);
-    if (count > 0) add_finite(kept, moments_of(kept.data(), count));
+    if (count > 0) add_finite(kept, moments_of(kept));
   }
 
   Stats result() const {
@@ -193,7 +68,7 @@ class Accumulator {
     std::array<double, block_size> small;
     for (std::size_t n = 0; n < values.size(); ++n)
       small[n] = static_cast<double>(values[n]) * unit_;
-    join_block(values.size(), moments_of(small.data(), values.size()));
+    join_block(values.size(), moments_of(std::span<const double>(small.data(), values.size())));
   }
 
   /// The moments of `count` values that have been brought to units.

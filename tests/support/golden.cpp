@@ -1,8 +1,7 @@
-// Golden cases: reading them, making their inputs and judging a stage by them.
+// Golden cases: reading them and making their inputs.
 #include "support/golden.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -11,8 +10,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "qkv/base/text.hpp"
 #include "support/arrays.hpp"
+#include "support/golden_settings.hpp"
 
 namespace qkv::test {
 
@@ -36,78 +35,6 @@ std::vector<double> npy_numbers(const std::string& path) {
   std::vector<double> numbers((bytes.size() - 10 - header) / sizeof(double));
   std::memcpy(numbers.data(), bytes.data() + 10 + header, numbers.size() * sizeof(double));
   return numbers;
-}
-
-/// The setting of that name, by the words of the .json; throws std::out_of_range for another word.
-template <class Value>
-void choose(Value& setting, const json& word, const std::map<std::string, Value>& words) {
-  setting = words.at(word.get<std::string>());
-}
-
-Fill fill_of(const json& value) {
-  if (value.is_number()) return {.kind = Fill::Kind::number, .number = value.get<double>()};
-  if (value != "min") throw std::out_of_range("fill");
-  return {.kind = Fill::Kind::lowest};
-}
-
-void set(Settings& s, const std::string& name, const json& value) {
-  if (name == "heads")
-    s.heads = value;
-  else if (name == "kv_heads")
-    s.kv_heads = value.get<std::size_t>();
-  else if (name == "layout")
-    choose(s.layout, value, {{"bhld", Layout::bhld}, {"blhd", Layout::blhd}});
-  else if (name == "weight_order")
-    choose(s.weight_order, value,
-           {{"in_out", WeightOrder::in_out}, {"out_in", WeightOrder::out_in}});
-  else if (name == "qkv_order")
-    choose(s.qkv_order, value,
-           {{"per_head", QkvOrder::per_head}, {"per_group", QkvOrder::per_group}});
-  else if (name == "causal")
-    s.causal = value;
-  else if (name == "causal_align")
-    choose(s.causal_align, value, {{"end", CausalAlign::end}});
-  else if (name == "window")
-    s.window = Window{value[0], value[1]};
-  else if (name == "window_shifts")
-    s.window_shifts = value;
-  else if (name == "mask_true")
-    choose(s.mask_true, value, {{"hide", MaskTrue::hide}});
-  else if (name == "padding_true")
-    choose(s.padding_true, value, {{"hide", MaskTrue::hide}});
-  else if (name == "short_mask_hides")
-    s.short_mask_hides = value;
-  else if (name == "fill")
-    s.fill = fill_of(value);
-  else if (name == "empty_rows")
-    choose(s.empty_rows, value, {{"nan", EmptyRows::nan}, {"uniform", EmptyRows::uniform}});
-  else if (name == "scale")
-    s.scale = value.get<double>();
-  else if (name == "temperature")
-    s.temperature = value.get<double>();
-  else if (name == "softcap")
-    s.softcap = value.get<double>();
-  else if (name == "rope_base")
-    s.rope_base = value.get<double>();
-  else if (name == "rope_style")
-    choose(s.rope_style, value, {{"interleaved", RopeStyle::interleaved}});
-  else if (name == "rope_dim")
-    s.rope_dim = value.get<std::size_t>();
-  else if (name == "first_position")
-    s.first_position = value.get<long long>();
-  else if (name == "alibi")
-    s.alibi = value;
-  else if (name == "qk_norm")
-    choose<std::optional<QkNorm>>(
-        s.qk_norm, value, {{"rms", QkNorm::rms}, {"layer", QkNorm::layer}, {"l2", QkNorm::l2}});
-  else if (name == "norm_eps")
-    s.norm_eps = value.get<double>();
-  else if (name == "dropout")
-    s.dropout = value.get<double>();
-  else if (name == "seed")
-    s.seed = value;
-  else
-    throw std::out_of_range("setting " + name);
 }
 
 /// The elements of a recipe (golden/draw.py says what its members mean).
@@ -189,17 +116,6 @@ GoldenStage stage_of(const json& row, const std::vector<double>& numbers, std::s
   return stage;
 }
 
-bool is_plain_number(double x) { return std::isfinite(x) && std::abs(x) < 1e8; }
-
-/// Infinities, NaN and fills must be met exactly; the lowest number is that of the type.
-template <class T>
-bool is_near(T got, double want, double allowed) {
-  if (std::isnan(want)) return std::isnan(got);
-  if (want == std::numeric_limits<double>::lowest()) return got == std::numeric_limits<T>::lowest();
-  if (!is_plain_number(want)) return static_cast<double>(got) == want;
-  return std::abs(static_cast<double>(got) - want) <= allowed;
-}
-
 }  // namespace
 
 std::uint32_t hashed(std::uint64_t tag, std::uint64_t n) {
@@ -217,7 +133,7 @@ GoldenCase golden_case(const json& entry) {
   GoldenCase golden;
   golden.name = entry["name"];
   for (const auto& [setting, value] : entry["settings"].items())
-    set(golden.settings, setting, value);
+    set_by_name(golden.settings, setting, value);
   for (const auto& [input, recipe] : entry["inputs"].items())
     slot(golden.inputs, input) = input_of(recipe, input);
   return golden;
@@ -242,69 +158,5 @@ std::vector<GoldenCase> golden_cases(const std::string& name) {
   }
   return cases;
 }
-
-template <class T>
-std::string mismatch(const Tensor<T, 4>& got, const GoldenStage& want) {
-  std::ostringstream wrong;
-  wrong.precision(17);
-  if (got.shape() != want.shape) {
-    wrong << "shape " << shape_text(got.shape()) << ", expected " << shape_text(want.shape);
-    return wrong.str();
-  }
-  // The bounds are first order in epsilon and count a whole one where rounding costs a half; below
-  // the smallest normal number, precision ends.
-  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-  const double tiny = static_cast<double>(std::numeric_limits<T>::min());
-  const double allowed = eps * want.worst_error + tiny;
-  for (std::size_t n = 0; n < want.at.size(); ++n) {
-    const T value = got.data()[want.at[n]];
-    if (is_near(value, want.values[n], allowed)) continue;
-    wrong << "element " << want.at[n] << " of " << shape_text(want.shape) << " is " << value
-          << ", expected " << want.values[n] << " within " << allowed << "; ";
-    break;
-  }
-  double sum = 0, size_sum = 0, mixed_sum = 0;
-  std::size_t neg_inf = 0, nan = 0, fills = 0, zeros = 0;
-  for (std::size_t n = 0; n < got.size(); ++n) {
-    const auto value = static_cast<double>(got.data()[n]);
-    if (std::isnan(value))
-      ++nan;
-    else if (std::isinf(value))
-      ++neg_inf;  // +Inf is never expected, so either way the count is off
-    else if (!is_plain_number(value))
-      ++fills;
-    else {
-      if (value == 0) ++zeros;
-      sum += value;
-      size_sum += std::abs(value);
-      mixed_sum += value * hashed_value(want.tag, n);
-    }
-  }
-  const auto count = [&](const char* what, std::size_t is, std::size_t should) {
-    if (is != should) wrong << is << " " << what << ", expected " << should << "; ";
-  };
-  count("infinite", neg_inf, want.neg_inf);
-  count("NaN", nan, want.nan);
-  count("fills", fills, want.fills);
-  // Hidden keys weigh exactly 0. In float, a visible key far below the maximum may underflow as
-  // well.
-  if (want.id == "attn" && (sizeof(T) == sizeof(double) || zeros < want.zeros))
-    count("zeros", zeros, want.zeros);
-  // Adding up here costs at most an epsilon of double per term; weights of the mixed sum are
-  // below 2.
-  const double sum_allowed =
-      eps * want.summed_error + static_cast<double>(got.size()) * (tiny + 0x1p-52 * want.size_sum);
-  const auto near = [&](const char* what, double is, double should, double off) {
-    if (!(std::abs(is - should) <= off))
-      wrong << what << " is " << is << ", expected " << should << " within " << off << "; ";
-  };
-  near("sum", sum, want.sum, sum_allowed);
-  near("sum of sizes", size_sum, want.size_sum, sum_allowed);
-  near("mixed sum", mixed_sum, want.mixed_sum, 2 * sum_allowed);
-  return wrong.str();
-}
-
-template std::string mismatch(const Tensor<float, 4>&, const GoldenStage&);
-template std::string mismatch(const Tensor<double, 4>&, const GoldenStage&);
 
 }  // namespace qkv::test

@@ -4,7 +4,7 @@
 #include "diagnose/faults.hpp"
 #include "diagnose/faults/products.hpp"
 #include "diagnose/faults/rotation.hpp"
-#include "diagnose/rounding.hpp"
+#include "diagnose/rotation_variance.hpp"
 #include "qkv/attention/cache.hpp"
 
 namespace qkv::faults {

@@ -46,6 +46,11 @@ RuleSet rules_of(const Visibility<double>& visibility) {
           .window = visibility.window.has_value()};
 }
 
+RuleSet masks_of(const Visibility<double>& visibility) {
+  const RuleSet all = rules_of(visibility);
+  return {.mask = all.mask, .padding = all.padding, .lengths = all.lengths};
+}
+
 std::string words(const RuleSet& rules) {
   std::vector<std::string> names;
   if (rules.mask) names.emplace_back("the mask");

@@ -19,6 +19,9 @@ struct RuleSet {
 
 RuleSet rules_of(const Visibility<double>& visibility);
 
+/// Those that the user's tensors say, without those that follow from positions.
+RuleSet masks_of(const Visibility<double>& visibility);
+
 /// "the mask and the padding".
 std::string words(const RuleSet& rules);
 

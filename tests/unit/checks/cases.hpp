@@ -8,7 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "data.hpp"
+#include "data/rich_inputs.hpp"
+#include "data/rich_scores.hpp"
+#include "data/rich_weights.hpp"
+#include "data/small.hpp"
 #include "qkv/checks/check.hpp"
 
 namespace qkv::test {

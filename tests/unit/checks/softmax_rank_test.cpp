@@ -6,6 +6,7 @@
 #include <random>
 
 #include "cases.hpp"
+#include "data/printed.hpp"
 #include "qkv/base/error.hpp"
 #include "qkv/tensor/dtype.hpp"
 #include "qkv/tensor/half.hpp"
