@@ -100,7 +100,7 @@ void register_all(bool is_tiny) {
     const Workload work = is_tiny ? tiny(listed) : listed;
     const bool fast_too =
         (work.name == "L1024_D64" || work.name == "L2048_D128") && has_fast_kernel(work);
-    for (const std::size_t threads : {1, 2}) {
+    for (const std::size_t threads : {1U, 2U}) {
       if (!fast_too) break;
       const std::string title =
           work.name + "/fast-bf16/threads:" + std::to_string(threads) + "/times_float32";
@@ -111,7 +111,7 @@ void register_all(bool is_tiny) {
           ->Iterations(is_tiny ? 1 : 20);
     }
     for (const Isa isa : isa_list()) {
-      for (const std::size_t threads : {1, 2}) {
+      for (const std::size_t threads : {1U, 2U}) {
         const std::string title = work.name + "/" + std::string(name(isa)) +
                                   "/threads:" + std::to_string(threads) +
                                   (work.limit == Limit::read ? "/of_read" : "/of_peak");
