@@ -1,4 +1,4 @@
-// Moments: a block of values in one pass, in lanes that fill wide registers.
+// Moments: a block of values, in lanes that fill wide registers.
 #include "tensor/moments.hpp"
 
 #include <algorithm>
@@ -69,13 +69,38 @@ struct Extremes {
   }
 };
 
+/// The mean, within the range whatever rounding does.
+template <class T>
+QKV_INLINE double full_mean(const T* values, std::size_t count) {
+  Extremes<T> extremes(values[0]);
+  Lanes sum(0);
+  std::size_t n = 0;
+  for (; n + lanes <= count; n += lanes) {
+    extremes.add(values + n);
+    for (std::size_t quarter = 0; quarter < 4; ++quarter) {
+      Four x;
+      load(values + n + 4 * quarter, x);
+      sum.part[quarter] += x;
+    }
+  }
+  for (std::size_t lane = 0; n < count; ++n, ++lane) {
+    extremes.add_one(lane, values[n]);
+    sum[lane] += static_cast<double>(values[n]);
+  }
+  return std::clamp(sum.total() / static_cast<double>(count), static_cast<double>(extremes.least()),
+                    static_cast<double>(extremes.greatest()));
+}
+
+/// From so many values on, a pass over all of them only to find the mean would take time, and its
+/// last digits are lost beside others' anyway.
+constexpr std::size_t many = 4096;
+
 /// The mean of a few of the values. If they are n of N, its distance from the mean of all is at
 /// most sqrt(N/n) times the spread: the squares about it are at most 1 + N/n times those about the
 /// mean.
 template <class T>
-QKV_INLINE double rough_mean(const T* values, std::size_t count) {
+QKV_INLINE double rough_mean(const T* values) {
   constexpr std::size_t few = 4 * lanes;
-  if (count < few) return static_cast<double>(values[0]);
   // In pairs, whose sums are exact where values are equal.
   Lanes first(0);
   for (std::size_t quarter = 0; quarter < 4; ++quarter) {
@@ -92,7 +117,7 @@ QKV_INLINE double rough_mean(const T* values, std::size_t count) {
 
 template <class T>
 QKV_INLINE Moments moments_in(const T* values, std::size_t count) {
-  const double rough = rough_mean(values, count);
+  const double rough = count < many ? full_mean(values, count) : rough_mean(values);
   Extremes<T> extremes(values[0]);
   Lanes off(0), squares(0);
   std::size_t n = 0;

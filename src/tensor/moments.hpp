@@ -14,7 +14,8 @@ struct Moments {
   double squares;  ///< sum of (x - rough)^2
 };
 
-/// In one pass, at the speed of memory. At least one value; the same bits on every CPU.
+/// In one pass where there are many, at the speed of memory. At least one value; the same bits on
+/// every CPU.
 Moments moments_of(std::span<const float> values);
 Moments moments_of(std::span<const double> values);
 
