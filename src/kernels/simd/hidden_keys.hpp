@@ -25,7 +25,7 @@ struct TileScratch {
 
 /// Eight bytes of 0 or 1 as eight bits.
 inline std::uint32_t pack_eight(const std::uint8_t* bytes) {
-  std::uint64_t eight;
+  std::uint64_t eight = 0;
   __builtin_memcpy(&eight, bytes, sizeof eight);
   return static_cast<std::uint32_t>((eight * 0x0102040810204080ULL) >> 56);
 }

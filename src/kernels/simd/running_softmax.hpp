@@ -106,7 +106,7 @@ inline bool divide(const FlatProblem& p, LaneBlock& rows) {
     for (std::ptrdiff_t e = 0; e < p.Dv; ++e) {
       float* at = rows.o + (e * rows.vecs + v) * lanes;
       const Vec x = load(at) * part;
-      off |= x - x != 0;
+      off |= x * 0.0F != 0;
       store(at, x);
     }
   }

@@ -91,7 +91,7 @@ inline bool all_finite(const Source& source, std::ptrdiff_t b, std::ptrdiff_t h,
         sums += load(some) * 0.0F;
       }
       for (; n < columns; ++n) {
-        float one;
+        float one = 0;
         widen(row + n, 1, source.bfloat, &one);
         rest += one * 0.0F;
       }
