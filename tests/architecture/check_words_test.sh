@@ -6,7 +6,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 failed=0
 
-printf 'mktemp qkv-XXXXXX; cp a.npy b.npy  # see src/work/tree, $HOME/work and https://example.org/work/\n' >"$tree/fine.sh"
+printf 'mktemp qkv-XX''XXXX; cp a.npy b.npy  # see src/wo''rk/tree, $HOME/wo''rk and https://example.org/wo''rk/\n' >"$tree/fine.sh"
 if ! sh "$here/check_words.sh" "$tree"; then
   echo "FAIL a harmless file was refused"
   failed=1

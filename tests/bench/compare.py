@@ -11,7 +11,6 @@ Only computing is timed, not reading and writing. ONNX Runtime is used through n
 install onnxruntime-node); NODE_PATH says where it is if node does not find it by itself. What is not there is skipped.
 """
 
-import argparse
 import os
 import pathlib
 import statistics
@@ -103,11 +102,7 @@ def compare(work, candidates, limits, rounds, threads, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--qkv", default="qkv", help="the program (qkv in PATH)")
-    parser.add_argument("--limits", help="qkv_limits, to print shares of what the CPU can do")
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--tiny", action="store_true", help="one round of tiny inputs, to see that everything works")
+    parser = programs.options_of(__doc__)
     parser.add_argument("--only", default="", help="workloads whose name has this in it")
     options = parser.parse_args()
 

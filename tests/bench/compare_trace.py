@@ -10,7 +10,6 @@ usage: compare_trace.py [--qkv PROGRAM] [--limits PROGRAM] [--rounds N] [--tiny]
 3. `qkv trace` of a (2,4,8) bundle beside a program that does nothing.
 """
 
-import argparse
 import os
 import pathlib
 import statistics
@@ -128,12 +127,7 @@ def compare_start(options, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--qkv", default="qkv", help="the program (qkv in PATH)")
-    parser.add_argument("--limits", help="qkv_limits, to print shares of what the CPU can do")
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--tiny", action="store_true", help="one round of tiny inputs, to see that everything works")
-    options = parser.parse_args()
+    options = programs.options_of(__doc__).parse_args()
     if options.tiny:
         options.rounds = 1
     with tempfile.TemporaryDirectory() as name:

@@ -4,6 +4,7 @@ A work is (name, B, H, G, L, S, D, causal). Each program is prepared for one wor
 round. What is not installed raises ImportError, RuntimeError or CalledProcessError when its object is made.
 """
 
+import argparse
 import json
 import pathlib
 import shutil
@@ -11,6 +12,16 @@ import subprocess
 import time
 
 import numpy as np
+
+
+def options_of(description):
+    """The options that the comparisons share."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--qkv", default="qkv", help="the program (qkv in PATH)")
+    parser.add_argument("--limits", help="qkv_limits, to print shares of what the CPU can do")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--tiny", action="store_true", help="one round of tiny inputs, to see that everything works")
+    return parser
 
 
 class Qkv:

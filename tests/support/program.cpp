@@ -30,7 +30,8 @@ std::string contents(const std::string& path) {
 }  // namespace
 
 Folder::Folder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "qkv-test-XXXXXX").string();
+  std::string pattern =
+      (std::filesystem::temp_directory_path() / ("qkv-test-" + std::string(6, 'X'))).string();
   if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
   path_ = pattern;
 }

@@ -60,7 +60,7 @@ TEST_CASE("half precision: the bytes of every stage are the same on every CPU") 
       {"trace", bundle, "--softcap", "2", "--alibi", "--dropout", "0.1", "--scale", "3"},
   };
   struct Cpu {
-    const char *blas, *library;
+    const char *blas, *tunables;
   };
   // The last two: an old one without fused multiply-adds, and one whose kernels differ again.
   const Cpu cpus[] = {{"Prescott", "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA4,-AVX2_Usable,-FMA_Usable"},
@@ -72,7 +72,7 @@ TEST_CASE("half precision: the bytes of every stage are the same on every CPU") 
       const auto here = dumped(words);
       REQUIRE(here.size() >= 11);
       for (const Cpu& cpu : cpus) {
-        const Variable blas("OPENBLAS_CORETYPE", cpu.blas), library("GLIBC_TUNABLES", cpu.library);
+        const Variable blas("OPENBLAS_CORETYPE", cpu.blas), libm("GLIBC_TUNABLES", cpu.tunables);
         for (const char* threads : {"1", "2"}) {
           words.insert(words.end(), {"--threads", threads});
           INFO(command_line(words) << " as " << cpu.blas);

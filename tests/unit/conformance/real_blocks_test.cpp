@@ -7,6 +7,7 @@
 #include "qkv/tensor/tensor.hpp"
 #include "support/arrays.hpp"
 #include "support/program.hpp"
+#include "support/stories.hpp"
 
 using namespace qkv;
 using namespace qkv::test;
@@ -14,7 +15,6 @@ using namespace qkv::test;
 namespace {
 
 const std::string models = std::string(QKV_SHARED_DIR) + "/real-weights";
-const std::string stories = models + "/stories260k";
 
 /// Runs block in both types; holds res1 and block_out to the references. The limit of float32 is
 /// ten times what the references' authors saw from plain torch code.
@@ -38,16 +38,6 @@ void hold_to(const std::vector<std::string>& words, const std::string& reference
     }
   }
 }
-
-const std::vector<std::pair<std::string, std::string>> llama_files = {{"wq", "wq"},
-                                                                      {"wk", "wk"},
-                                                                      {"wv", "wv"},
-                                                                      {"wo", "wo"},
-                                                                      {"norm1_w", "attn_norm"},
-                                                                      {"norm2_w", "ffn_norm"},
-                                                                      {"ff_w1", "w1"},
-                                                                      {"ff_w3", "w3"},
-                                                                      {"ff_w2", "w2"}};
 
 std::vector<std::string> llama_settings() {
   return {"--heads",      "8",        "--kv-heads", "4",           "--weight-order",
@@ -104,12 +94,7 @@ TEST_CASE("real weights: five Llama-style blocks as a stack lead to the model's 
   if (!has_shared_folder(models)) return;
   namespace fs = std::filesystem;
   const Folder bundle;
-  for (const std::string n : {"0", "1", "2", "3", "4"}) {
-    fs::create_directories(bundle / ("layers/" + n));
-    for (const auto& [name, file] : llama_files)
-      fs::copy_file(stories + "/weights/layer" + n + "/" + file + ".npy",
-                    bundle / ("layers/" + n + "/" + name + ".npy"));
-  }
+  copy_stories_layers(bundle.path());
   fs::copy_file(stories + "/case-lily/layer0/block_input.npy", bundle / "x.npy");
   std::vector<std::string> words = {"block", bundle.path(), "--compute",
                                     "f64",   "-o",          bundle / "out.npy"};

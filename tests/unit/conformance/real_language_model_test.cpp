@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "qkv/base/json.hpp"
-#include "qkv/io/read.hpp"
 #include "support/arrays.hpp"
+#include "support/json_file.hpp"
 #include "support/program.hpp"
+#include "support/stories.hpp"
 
 using namespace qkv;
 using namespace qkv::test;
@@ -16,30 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string stories = std::string(QKV_SHARED_DIR) + "/real-weights/stories260k";
-
-Json json_file(const std::string& path) {
-  const Bytes bytes = open_bytes(path);
-  return Json::parse({reinterpret_cast<const char*>(bytes.data), bytes.size}, path);
-}
-
 /// The model in this program's layout, and its vocabulary a piece a line.
 void write_model(const Folder& model) {
-  const std::pair<const char*, const char*> files[] = {{"wq", "wq"},
-                                                       {"wk", "wk"},
-                                                       {"wv", "wv"},
-                                                       {"wo", "wo"},
-                                                       {"norm1_w", "attn_norm"},
-                                                       {"norm2_w", "ffn_norm"},
-                                                       {"ff_w1", "w1"},
-                                                       {"ff_w3", "w3"},
-                                                       {"ff_w2", "w2"}};
-  for (const std::string n : {"0", "1", "2", "3", "4"}) {
-    fs::create_directories(model / ("layers/" + n));
-    for (const auto& [name, file] : files)
-      fs::copy_file(stories + "/weights/layer" + n + "/" + file + ".npy",
-                    model / ("layers/" + n + "/" + name + ".npy"));
-  }
+  copy_stories_layers(model.path());
   fs::copy_file(stories + "/weights/tok_embeddings.npy", model / "embedding.npy");
   fs::copy_file(stories + "/weights/final_norm.npy", model / "final_norm_w.npy");
   std::ofstream vocabulary(model / "vocab.txt");

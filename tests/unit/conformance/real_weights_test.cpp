@@ -3,6 +3,7 @@
 
 #include "support/arrays.hpp"
 #include "support/program.hpp"
+#include "support/stories.hpp"
 
 using namespace qkv;
 using namespace qkv::test;
@@ -13,7 +14,6 @@ const std::string models = std::string(QKV_SHARED_DIR) + "/real-weights";
 const std::string reader = models + "/ppocrv4-svtr";
 const std::string reader_case = reader + "/case-fox/block0";
 const std::string reader_weights = reader + "/weights/block0";
-const std::string stories = models + "/stories260k";
 
 /// The reference's file and the stage that it is: their scores are scaled already, their context is
 /// what the heads give side by side.

@@ -23,7 +23,8 @@ namespace qkv::io_test {
 class Folder {
  public:
   Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "qkv_test_XXXXXX").string();
+    std::string name =
+        (std::filesystem::temp_directory_path() / ("qkv_test_" + std::string(6, 'X'))).string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
     path_ = name;
   }

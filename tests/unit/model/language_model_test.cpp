@@ -11,6 +11,7 @@
 #include "qkv/base/text.hpp"
 #include "qkv/io/read.hpp"
 #include "support/arrays.hpp"
+#include "support/json_file.hpp"
 #include "support/program.hpp"
 
 using namespace qkv;
@@ -21,11 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string models = std::string(QKV_TEST_DATA) + "/model/";
-
-Json json_file(const std::string& path) {
-  const Bytes bytes = open_bytes(path);
-  return Json::parse({reinterpret_cast<const char*>(bytes.data), bytes.size}, path);
-}
 
 std::vector<std::size_t> ids_of(const Json& list) {
   std::vector<std::size_t> ids;
